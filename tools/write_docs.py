@@ -22,7 +22,7 @@ from edged.metrics import Metrics
 from edged.metrics.catalog import DROPPED, LOST
 from edged.metrics.fast import Family
 from edged.train.config import Training
-from tools import protocol
+from tools import protocol, python_reference
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
@@ -48,6 +48,7 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "NatsConfig": "nats",
     "NatsTls": "nats.tls",
     "FleetConfig": "fleet",
+    "ViewConfig": "view",
 }
 TRAINING_SECTIONS = {  # likewise, of a training
     "Data": "data",
@@ -143,6 +144,16 @@ def messages() -> str:
             "## Events\n\nThe values of `event`, and the level at which each is logged.",
             _table(("event", "level"), rows),
         ],
+    )
+
+
+def python() -> str:
+    """What other programs may import."""
+    return _page(
+        "Python",
+        "For programs on any host with `pip install` of edged: `edged.Model` needs an OpenCL device or NumPy, "
+        "`edged.client` neither. [Programs to begin with](../../examples/README.md).",
+        python_reference.parts(),
     )
 
 
@@ -280,11 +291,18 @@ def _kind(schema: Schema) -> str:
         return " or ".join(_kind(each) for each in schema["anyOf"] if each.get("type") != "null")
     if choices := schema.get("enum") or ([schema["const"]] if "const" in schema else None):
         return ", ".join(f"`{choice}`" for choice in choices)
+    if schema["type"] in {"array", "object"}:
+        return _several(schema)
+    return _text(schema) if schema["type"] == "string" else _number(schema)
+
+
+def _several(schema: Schema) -> str:
     if "prefixItems" in schema:
         return f"list of {len(schema['prefixItems'])} ({_kind(schema['prefixItems'][0])})"
     if schema["type"] == "array":
         return f"list ({_kind(schema['items'])})"
-    return _text(schema) if schema["type"] == "string" else _number(schema)
+    (values,) = schema["patternProperties"].values()
+    return f"section: name to {_kind(values)}"
 
 
 def _text(schema: Schema) -> str:
@@ -327,6 +345,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/reference/training-file.md": training,
     "docs/reference/metrics.md": metrics,
     "docs/reference/messages.md": messages,
+    "docs/reference/python.md": python,
     "edged/edged.schema.json": json_schema,
     "edged/messages/protocol.py": protocol.module,
     "edged/tuning.schema.json": tuning_records.json_schema,

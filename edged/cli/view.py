@@ -5,24 +5,37 @@ import importlib.util
 import re
 import socket
 import ssl
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from edged.cli.options import add_example, add_hub_options
+from edged.cli.options import add_example, add_hub_keys, add_settings, address
 from edged.cli.terminal import interrupt_on_sigterm
-from edged.config.load import password_in
+from edged.config import Config, PublishConfig
+from edged.config.load import load_config, password_in
 from edged.errors import ConfigError
 from edged.hub.links.sockets import unusable
 from edged.transport.address import HOST_AND_PORT, host_and_port, is_local
 from edged.transport.client_socket import curve_of
 from edged.transport.tls import server_context
 
+if TYPE_CHECKING:
+    from edged.view.teach_jobs import TeachJobs
+    from edged.view.teachers import Teachers
+
 LISTEN = "127.0.0.1:9465"
+ANY_HOST = re.compile(r"//(\*|0\.0\.0\.0|\[::\]):")  # addresses at which a hub listens, and nobody connects
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the node to show, and who may see it."""
-    add_hub_options(parser)
-    parser.add_argument("--node", metavar="NAME", help="show this node, if several publish at the address")
+    """Add the nodes to show, who may see them, and which daemon may be taught."""
+    stream = f"publish.address of each hub to show, one or several (default: {PublishConfig().address})"
+    parser.add_argument("addresses", type=address, nargs="*", metavar="ADDRESS", help=stream)
+    add_hub_keys(parser)
+    parser.add_argument("--node", metavar="NAME", help="show this node, if several publish at an address")
+    teach = "let the users in `view.teachers` of this config teach its daemon, on this host, from the page"
+    parser.add_argument("--teach", type=Path, metavar="CONFIG", help=teach)
+    add_settings(parser)
     listen = f"address to serve the page at (default: {LISTEN})"
     parser.add_argument("--listen", type=_host_and_port, default=LISTEN, metavar="HOST:PORT", help=listen)
     names = "another name of this host in the browser's address bar; may be repeated"
@@ -37,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     insecure = "allow other hosts without encryption or without access control"
     parser.add_argument("--insecure", action="store_true", help=insecure)
     example = "edged view --listen 0.0.0.0:9465 --certificate c.pem --certificate-key k.pem --password-file p"
-    add_example(parser, "edged view", example)
+    add_example(parser, "edged view", "edged view tcp://gate:5570 tcp://yard:5570", example)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,14 +65,55 @@ def run(arguments: argparse.Namespace) -> int:
     tls = _tls(arguments)
     password = password_in(arguments.password_file) if arguments.password_file else None
     _refuse_if_open(arguments)
+    taught = _taught(arguments)
+    addresses = _addresses(arguments, taught)
     listener = _bound(arguments.listen)
     interrupt_on_sigterm()
-    print(f"edged view: {_url(listener, tls)} shows {arguments.address}; Ctrl-C ends it", flush=True)
-    watcher = Watcher(arguments.address, arguments.node)
+    print(f"edged view: {_url(listener, tls)} shows {', '.join(addresses)}; Ctrl-C ends it", flush=True)
+    watchers = [Watcher(each, arguments.node) for each in addresses]
     names = [*arguments.server_name, host_and_port(arguments.listen)[0]]
-    with listening(watcher, curve):
-        view_server(watcher, listener, names=names, password=password, tls=tls).serve_pages()
+    with ExitStack() as resources:
+        teaching = _teaching(arguments, taught, resources) if taught else None
+        for watcher in watchers:
+            resources.enter_context(listening(watcher, curve))
+        view_server(watchers, listener, names=names, password=password, tls=tls, teaching=teaching).serve_pages()
     return 0
+
+
+def _taught(arguments: argparse.Namespace) -> Config | None:
+    """Return the config of --teach. Raises ConfigError if nobody may teach, or a password would be readable."""
+    if arguments.teach is None:
+        if arguments.settings:
+            raise ConfigError("--set is for the config of --teach")
+        return None
+    config = load_config(arguments.teach, arguments.settings)
+    if not config.view.teachers:
+        raise ConfigError(
+            f"{arguments.teach}: nobody may teach: add the section `view: {{teachers: {{NAME: PASSWORD-FILE}}}}`"
+        )
+    for file in config.view.teachers.values():
+        password_in(file)
+    if not is_local(arguments.listen) and not arguments.certificate:
+        raise ConfigError(
+            "--teach on other hosts requires --certificate and --certificate-key: passwords must be encrypted"
+        )
+    return config
+
+
+def _addresses(arguments: argparse.Namespace, taught: Config | None) -> list[str]:
+    """Return the addresses of the hubs, first that of the daemon that may be taught."""
+    given = [ANY_HOST.sub("//127.0.0.1:", taught.publish.address), *arguments.addresses] if taught else []
+    return list(dict.fromkeys(given or arguments.addresses or [PublishConfig().address]))
+
+
+def _teaching(arguments: argparse.Namespace, config: Config, resources: ExitStack) -> "tuple[Teachers, TeachJobs]":
+    from edged.view.teach_jobs import TeachJobs
+    from edged.view.teachers import Teachers
+
+    settings = [f"--set={'.'.join(each.parts)}={each.text}" for each in arguments.settings]
+    jobs = TeachJobs(arguments.teach.absolute(), settings, node=config.node, cameras=list(config.cameras))
+    resources.callback(jobs.close)
+    return Teachers(config.view.teachers, password_in), jobs
 
 
 def _refuse_if_open(arguments: argparse.Namespace) -> None:

@@ -1,8 +1,12 @@
-"""The public interface for other programs: `subscribe` and `listen`; with asyncio: `edged.client.asynchronous`."""
+"""The public interface for other programs: `subscribe`, `listen` and `recent_events`.
 
+With asyncio, and for several hubs at once: `edged.client.asynchronous`.
+"""
+
+from edged.client.events import recent_events
 from edged.client.listen import listen
 from edged.client.subscribe import subscribe
 from edged.client.subscription import SnapshotPicture
 from edged.messages import Event, Prediction, Status
 
-__all__ = ["Event", "Prediction", "SnapshotPicture", "Status", "listen", "subscribe"]
+__all__ = ["Event", "Prediction", "SnapshotPicture", "Status", "listen", "recent_events", "subscribe"]

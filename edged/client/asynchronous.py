@@ -1,6 +1,6 @@
 """The same for programs with asyncio, and for several hubs at once: `subscribe` and `listen`.
 
-Each hub is read by a thread of its own, which waits while the program is behind by `MOST_WAITING` messages.
+Each hub is read by a thread of its own, which waits while the program is behind by 100 messages.
 """
 
 import asyncio

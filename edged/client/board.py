@@ -9,7 +9,7 @@ thread.
 """
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -252,6 +252,12 @@ class Board:
                     self._camera(message.camera).happened(message)
             case Status():
                 self._take_status(message, now_s)
+
+    def add_earlier(self, events: Iterable[Event]) -> None:
+        """Add events that happened before those that were received; those already known are left out."""
+        fresh = [event for event in events if event.shadow is None and event not in self._events]
+        ours = [event for event in fresh if event.node == self._node]
+        self._events = deque(sorted([*self._events, *ours], key=lambda event: event.at), maxlen=EVENTS)
 
     def is_stale(self, now_s: float) -> bool:
         """Return whether no status has come for 3 s, or none within 3 s of the hub's first message."""

@@ -1,4 +1,4 @@
-"""Fetch predictions from a hub's journal, page by page, and name what it no longer holds."""
+"""Fetch predictions from a hub's journal, page by page, and name what it no longer holds; and its last events."""
 
 import time
 import zlib
@@ -13,7 +13,15 @@ from zmq.utils.monitor import parse_monitor_message
 
 from edged.client.subscription import Arrival
 from edged.errors import MessageError
-from edged.messages import ReplayAnswer, ReplayFailure, ReplayRequest, prediction_from_json
+from edged.messages import (
+    Event,
+    EventsAnswer,
+    EventsRequest,
+    ReplayAnswer,
+    ReplayFailure,
+    ReplayRequest,
+    prediction_from_json,
+)
 from edged.messages.message import INVALID_JSON
 from edged.transport.address import is_ipc
 from edged.transport.client_socket import Context, Curve, unconnected
@@ -102,6 +110,23 @@ def fetch_pages(
         connection.close()
 
 
+def fetch_events(context: Context, address: str, curve: Curve | None = None) -> Generator[None, None, list[Event]]:
+    """Return the last events of the present start of the hub, oldest first; yield None while none have arrived.
+
+    Raises what `fetch_pages` does.
+    """
+    connection = _Connection(context, address, curve)
+    try:
+        header, *payloads = yield from connection.answer_to(EventsRequest())
+        msgspec.json.decode(header, type=EventsAnswer)
+        lines = payloads[0].split(b"\n") if payloads and payloads[0] else []
+        return [msgspec.json.decode(line, type=Event) for line in lines]
+    except INVALID_JSON:
+        raise MessageError("the answer to an events request does not fit the schema: another version?") from None
+    finally:
+        connection.close()
+
+
 class _Connection:
     """A connection to a hub's replay endpoint, for the pages of one request."""
 
@@ -117,7 +142,12 @@ class _Connection:
         self._is_connected = False
 
     def ask(self, request: ReplayRequest) -> Generator[None, None, Page]:
-        """Send the request and yield its page; None while it has not arrived."""
+        """Send the request and return its page; yield None while it has not arrived."""
+        header, *payloads = yield from self.answer_to(request)
+        return _decoded(header), _lines(payloads)
+
+    def answer_to(self, request: ReplayRequest | EventsRequest) -> Generator[None, None, list[bytes]]:
+        """Send the request and return the parts of its answer; yield None while it has not arrived."""
         self._socket.send(msgspec.json.encode(request))
         asked_s = time.monotonic()
         while not self._socket.poll(LOOK_MS):
@@ -125,8 +155,7 @@ class _Connection:
             if time.monotonic() - asked_s > (ANSWER_S if self._is_connected else CONNECT_S):
                 raise TimeoutError(f"{self._address} does not answer replay requests")
             yield None
-        header, *payloads = self._socket.recv_multipart()
-        return _decoded(header), _lines(payloads)
+        return self._socket.recv_multipart()
 
     def _look(self) -> None:
         """Raises ConnectionError if the hub has disconnected us: it will never answer the request."""

@@ -4,7 +4,15 @@ Durations carry their unit in the key, secrets are names of files or environment
 Reading the file, with line and column in every error, is `config_file`'s work.
 """
 
-from edged.config.access import LinkConfig, MetricsConfig, MqttConfig, PublishConfig, SecurityConfig, Tls
+from edged.config.access import (
+    LinkConfig,
+    MetricsConfig,
+    MqttConfig,
+    PublishConfig,
+    SecurityConfig,
+    Tls,
+    ViewConfig,
+)
 from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, CameraConfig, CameraTls
 from edged.config.fleet import FleetConfig, NatsConfig, NatsTls, OperatorConfig
 from edged.config.pipeline import Config
@@ -56,5 +64,6 @@ __all__ = [
     "SnapshotConfig",
     "StateConfig",
     "Tls",
+    "ViewConfig",
     "WorkerConfig",
 ]

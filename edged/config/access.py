@@ -1,4 +1,4 @@
-"""`security`, `link`, `publish`, `metrics`, `mqtt`: where the hub listens, who may connect, and the broker."""
+"""`security`, `link`, `publish`, `metrics`, `mqtt`, `view`: where the hub listens, and who may connect."""
 
 import re
 from pathlib import Path
@@ -8,6 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from edged.config.sections import (
     HttpAddress,
+    Name,
     PasswordFile,
     Section,
     Text,
@@ -141,6 +142,14 @@ class MqttConfig(Section):
         host = self.address.partition("://")[2]
         has_port = re.search(r":\d+$", host)
         return host_and_port(host if has_port else f"{host}:{8883 if self.is_encrypted else 1883}")
+
+
+class ViewConfig(Section):
+    """The page of `edged view --teach CONFIG`."""
+
+    teachers: dict[Name, Path] = Field(
+        {}, description="Who may teach from the page: by user name, the file that contains only the password"
+    )
 
 
 class MetricsConfig(Section):

@@ -10,7 +10,16 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from edged.config import CameraConfig, Config, FleetConfig, NatsConfig, OperatorConfig, SecurityConfig, Tls
+from edged.config import (
+    CameraConfig,
+    Config,
+    FleetConfig,
+    NatsConfig,
+    OperatorConfig,
+    SecurityConfig,
+    Tls,
+    ViewConfig,
+)
 from edged.config.overrides import Override, add_drop_in, add_override, overrides_of
 from edged.config.validation_errors import mistakes_of
 from edged.config.yaml_positions import Document, Mistake, read
@@ -252,9 +261,15 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
             "mqtt": mqtt,
             "nats": _nats(config.nats, folder),
             "fleet": _fleet(config.fleet, folder),
+            "view": _view(config.view, folder),
             **sections,
         }
     )
+
+
+def _view(view: ViewConfig, folder: Path) -> ViewConfig:
+    teachers = {name: absolute(path, folder) or path for name, path in view.teachers.items()}
+    return view.model_copy(update={"teachers": teachers})
 
 
 def _fleet(fleet: FleetConfig | None, folder: Path) -> FleetConfig | None:

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from edged.config.access import LinkConfig, MetricsConfig, MqttConfig, PublishConfig, SecurityConfig
+from edged.config.access import LinkConfig, MetricsConfig, MqttConfig, PublishConfig, SecurityConfig, ViewConfig
 from edged.config.camera import CameraConfig
 from edged.config.fleet import FleetConfig, NatsConfig
 from edged.config.sections import (
@@ -43,6 +43,7 @@ class Config(Section):
     mqtt: MqttConfig | None = None
     nats: NatsConfig | None = None
     fleet: FleetConfig | None = None
+    view: ViewConfig = ViewConfig()
     energy: EnergyConfig = EnergyConfig()
     log: LogConfig = LogConfig()
 

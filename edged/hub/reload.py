@@ -33,6 +33,7 @@ LIVE = (
     "mqtt",
     "nats",
     "fleet",
+    "view",
     "security.allow",
     "security.cameras",
     "security.workers",

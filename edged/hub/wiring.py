@@ -138,8 +138,10 @@ class Endpoints:
 
     def _serve_replay(self, context: Context, resources: ExitStack) -> None:
         reader = JournalReader(journal_path(self.config.node, self.config.journal.path), keep_connection=True)
-        suspect = self.journal.suspect
-        replay = Replay(context, self.config.publish.replay, reader, suspect, self.services, self.guard)
+        suspect, events = self.journal.suspect, self.publisher.recent_events
+        replay = Replay(
+            context, self.config.publish.replay, reader, suspect, self.services, self.guard, events=events
+        )
         resources.callback(replay.stop)
 
     def _serve_metrics(self, rejections: Rejections, resources: ExitStack) -> Moments:

@@ -79,6 +79,8 @@ from edged.messages.recording import (
     TraceSpan as TraceSpan,
 )
 from edged.messages.replay import (
+    EventsAnswer as EventsAnswer,
+    EventsRequest as EventsRequest,
     ReplayAnswer as ReplayAnswer,
     ReplayFailure as ReplayFailure,
     ReplayRequest as ReplayRequest,

@@ -1,4 +1,4 @@
-"""Replay of published predictions: a DEALER socket requests, a ROUTER socket answers."""
+"""Replay of published predictions and events: a DEALER socket requests, a ROUTER socket answers."""
 
 from typing import Annotated, Literal
 
@@ -39,6 +39,16 @@ class ReplayAnswer(Message, frozen=True, kw_only=True):
     next_seq: Annotated[
         int | None, Meta(description="First sequence number of the next page; null: this is the last")
     ]
+
+
+class EventsRequest(Message, frozen=True):
+    """Request the newest events of this start of the hub, those of the time before the request."""
+
+
+class EventsAnswer(Message, frozen=True):
+    """The header of its answer; one payload follows: the events' JSON, oldest first, a line for each."""
+
+    events: Annotated[Count, Meta(description="Number of events in this answer")]
 
 
 class ReplayFailure(Message, frozen=True):

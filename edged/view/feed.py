@@ -1,11 +1,11 @@
-"""Server-sent events with the newest state, made once for all browsers.
+"""Server-sent events with the newest state of a node, made once for all browsers.
 
 Nothing is queued: a browser that is slow, or has just connected, gets the newest when it has room. Predictions
 are sent as they were published.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +13,7 @@ from edged.client.node_state import CameraSummary, NodeState
 from edged.messages import Label
 from edged.messages.message import as_dict
 from edged.view.disconnections import Reason
+from edged.view.history import PastMinute
 from edged.view.watcher import Shot, Watcher
 
 EVENTS = 30
@@ -68,6 +69,17 @@ def events_message(known: NodeState) -> list[Message]:
     ]
 
 
+def history_message(camera: str, past: Iterable[PastMinute]) -> Message:
+    """Return the last hour of a camera: of each minute that is over its number since 1970, predictions, the most
+    frequent label and its share, and the median from capture to publication.
+    """
+    minutes = [
+        [each.number, each.predictions, each.label, _rounded(each.share, 3), _rounded(each.median_s, 5)]
+        for each in past
+    ]
+    return {"camera": camera, "minutes": minutes}
+
+
 def picture_message(shot: Shot, run: str) -> Message:
     """Return a picture with the labels of its own frame; `top` is null without a prediction.
 
@@ -101,9 +113,21 @@ FIGURES_S = 1.0  # nor are figures over seconds, unless something has happened
 class Feed:
     """Keeps the newest event of each kind and camera, with the version at which it last changed."""
 
-    def __init__(self, watcher: Watcher, disconnections: Mapping[Reason, int] | None = None) -> None:
-        """`disconnections`: of the view's own peers, by reason; always current."""
+    def __init__(
+        self,
+        watcher: Watcher,
+        disconnections: Mapping[Reason, int] | None = None,
+        *,
+        number: int = 0,
+        is_taught: bool = False,
+    ) -> None:
+        """`disconnections`: of the view's own peers, by reason; always current.
+
+        `number`: of the node on the page, the id of its events. `is_taught`: whether the page can teach it.
+        """
         self._watcher = watcher
+        self._number = number
+        self._is_taught = is_taught
         self._disconnections = disconnections or {}
         self._newest: dict[tuple[str, str], tuple[int, bytes]] = {}
         self._version = 0
@@ -134,16 +158,20 @@ class Feed:
         for key in gone:
             del self._newest[key]
         self._newest.pop(("node", ""), None)  # sent even if unchanged: it shows that the view is alive
-        self._publish_message("node", "", node_message(known, self._watcher, self._disconnections))
+        node = node_message(known, self._watcher, self._disconnections)
+        self._publish_message("node", "", {**node, "is_taught": self._is_taught})
         for name, camera in cameras.items():
             self._publish_message("camera", name, camera_message(camera))
+            if known.at is not None:
+                self._publish_message("history", name, history_message(name, self._watcher.past(name, known.at)))
         self._publish_message("events", "", events_message(known))
 
     def _publish_message(self, what: str, camera: str, message: Any) -> None:
         self._publish(what, camera, json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode())
 
     def _publish(self, what: str, camera: str, data: bytes) -> None:
-        event = b"event: %s\ndata: %s\n\n" % (what.encode(), b" ".join(data.splitlines()))
+        one_line = b" ".join(data.splitlines())
+        event = b"event: %s\nid: %d\ndata: %s\n\n" % (what.encode(), self._number, one_line)
         _, before = self._newest.get((what, camera), (0, b""))
         if event != before:
             self._version += 1

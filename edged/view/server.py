@@ -13,7 +13,7 @@ import secrets
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,9 @@ from edged.view.connections import RETRY_S, ConnectionServer, ViewConnection
 from edged.view.disconnections import Disconnections
 from edged.view.feed import TICK_S, Feed
 from edged.view.limits import ConnectionLimits, PasswordThrottle, displaced_by, network_of
+from edged.view.teach_jobs import TeachJobs
+from edged.view.teachers import Teachers
+from edged.view.teaching import TeachingSite
 from edged.view.watcher import Watcher
 
 PAGE = Path(__file__).with_name("page")
@@ -46,14 +49,23 @@ class Viewer:
 
 
 class ViewSite:
-    """Shows the state of `watcher`, until `is_closing`."""
+    """Shows the state of the watchers' nodes, until `is_closing`."""
 
     def __init__(
-        self, watcher: Watcher, disconnections: Disconnections, viewers: int, is_closing: Callable[[], bool]
+        self,
+        watchers: Sequence[Watcher],
+        disconnections: Disconnections,
+        viewers: int,
+        is_closing: Callable[[], bool],
+        teaching: TeachingSite | None = None,
     ) -> None:
-        """`viewers`: streams of events at once."""
-        self._watcher = watcher
-        self._feed = Feed(watcher, disconnections.totals)
+        """`viewers`: streams of events at once. `teaching`: of the first node."""
+        self._watchers = {watcher.run: watcher for watcher in watchers}
+        self._feeds = [
+            Feed(watcher, disconnections.totals, number=number, is_taught=bool(teaching) and number == 0)
+            for number, watcher in enumerate(watchers)
+        ]
+        self._teaching = teaching
         self._disconnections = disconnections
         self._is_closing = is_closing
         self._most = viewers
@@ -65,6 +77,7 @@ class ViewSite:
             routes=[
                 Route("/events", self._events),
                 Route("/picture/{run}/{camera}/{number:int}", self._picture),
+                *(self._teaching.routes() if self._teaching else []),
                 Mount("/", StaticFiles(directory=PAGE, html=True)),
             ]
         )
@@ -87,19 +100,21 @@ class ViewSite:
         """Yield what has changed since the last event, as fast as the browser reads, at most every `TICK_S`."""
         self._viewers.add(viewer)
         try:
-            version = 0
+            versions = [0] * len(self._feeds)
             while not (self._is_closing() or viewer.is_displaced):
-                self._feed.refresh(time.monotonic())
-                version, events = self._feed.events_since(version)
-                if events:
-                    yield events
+                for number, feed in enumerate(self._feeds):
+                    feed.refresh(time.monotonic())
+                    versions[number], events = feed.events_since(versions[number])
+                    if events:
+                        yield events
                 await asyncio.sleep(TICK_S)
         finally:
             self._viewers.discard(viewer)
 
     async def _picture(self, request: Request) -> Response:
         run, camera, number = request.path_params.values()
-        jpeg = self._watcher.jpeg(camera, number) if run == self._watcher.run else None
+        watcher = self._watchers.get(run)
+        jpeg = watcher.jpeg(camera, number) if watcher else None
         if jpeg is None:
             return Response(status_code=204)  # replaced by newer ones: no error of the browser
         return Response(jpeg, media_type="image/jpeg", headers={"cache-control": "no-store"})
@@ -243,18 +258,23 @@ def bound(address: str) -> socket.socket:
 
 
 def view_server(
-    watcher: Watcher,
+    watchers: Sequence[Watcher],
     listener: socket.socket,
     *,
     names: Iterable[str] = (),
     password: str | None = None,
     tls: ssl.SSLContext | None = None,
     limits: ConnectionLimits | None = None,
+    teaching: tuple[Teachers, TeachJobs] | None = None,
 ) -> "Server":
-    """Return a server that shows the state of `watcher` at `listener`. `names`: accepted names of this host."""
+    """Return a server that shows the nodes of `watchers` at `listener`.
+
+    `names`: accepted names of this host. `teaching`: who may teach the first node, and its jobs.
+    """
     limits = limits or ConnectionLimits()
     disconnections = Disconnections()
-    site = ViewSite(watcher, disconnections, limits.viewers, is_closing=lambda: server.should_exit)
+    teach = TeachingSite(*teaching, disconnections) if teaching else None
+    site = ViewSite(watchers, disconnections, limits.viewers, lambda: server.should_exit, teach)
     config = uvicorn.Config(
         AccessControl(site.app(), names, password, disconnections),
         loop="asyncio",

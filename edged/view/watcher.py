@@ -5,14 +5,15 @@ Pictures and their predictions arrive on two connections, in any order.
 
 import threading
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from uuid import uuid4
 
 from edged.client.board import Board
 from edged.client.node_state import NodeState
 from edged.client.subscription import Arrival, SnapshotPicture, StreamMessage
-from edged.messages import Prediction, Status
+from edged.messages import Event, Prediction, Status
+from edged.view.history import History, PastMinute
 
 REMEMBERED = 64  # predictions whose picture may still arrive
 KEPT = 8  # pictures that a browser may be about to fetch
@@ -83,9 +84,12 @@ class Watcher:
         self.news = 0  # grows with each event and status
         self.run = uuid4().hex  # so that no browser takes a picture of an earlier view for one of this
         self._node = node
+        self._boot: str | None = None
         self._board = Board(node)
         self._newest: dict[str, bytes] = {}
         self._shots: defaultdict[str, Shots] = defaultdict(Shots)
+        self._history = History()
+        self._lacks_events = False
         self._lock = threading.Lock()
 
     def node_state(self, now_s: float) -> NodeState:
@@ -114,6 +118,9 @@ class Watcher:
         with self._lock:
             if not self._is_of_the_node(heard.prediction.node if isinstance(heard, Arrival) else heard.node):
                 return
+            if isinstance(heard, Status):
+                self._lacks_events |= self._board.is_stale(now_s) or heard.boot != self._boot
+                self._boot = heard.boot
             self._board.add(heard, now_s)
             if isinstance(heard, Arrival):
                 self._newest[heard.prediction.camera] = heard.json
@@ -122,6 +129,29 @@ class Watcher:
                 self.news += 1
             if isinstance(heard, Status) and heard.camera_states:
                 self._forget_all_but(heard.camera_states.keys())
+
+    @property
+    def lacks_events(self) -> bool:
+        """Return whether events were missed, before the first status or while none came."""
+        return self._lacks_events
+
+    def add_past(self, prediction: Prediction) -> None:
+        """Add a prediction of the last hour, in order."""
+        with self._lock:
+            if self._is_of_the_node(prediction.node):
+                self._history.add(prediction)
+
+    def add_earlier(self, events: Iterable[Event]) -> None:
+        """Add events that were missed."""
+        with self._lock:
+            self._board.add_earlier(events)
+            self._lacks_events = False
+            self.news += 1
+
+    def past(self, camera: str, at: float) -> list[PastMinute]:
+        """Return the last hour of a camera, up to `at` of the node's clock."""
+        with self._lock:
+            return self._history.past(camera, at)
 
     def add_picture(self, picture: SnapshotPicture, now_s: float) -> None:
         """Add a snapshot that arrived just now."""

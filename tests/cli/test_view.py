@@ -69,7 +69,8 @@ def test_a_page_shows_that_there_is_no_hub() -> None:
     port = free_port()
     with viewing("--listen", f"127.0.0.1:{port}"):
         with got(port, "/events") as events:
-            events.readline()
+            assert events.readline() == b"event: node\n"
+            assert events.readline() == b"id: 0\n"
             node = json.loads(events.readline().removeprefix(b"data: "))
         assert (node["stale"], node["address"], node["node"], node["cameras"]) == (True, NOBODY, None, [])
         for path, status in {"/picture/1/door/1": 204, "/../server.py": 404, "/%2e%2e/server.py": 404}.items():
@@ -117,3 +118,28 @@ def test_over_tls_it_asks_for_the_password(tmp_path: Path) -> None:
         password = b64encode(b"me:let me in").decode()
         with got(port, trust=trust, authorization=f"Basic {password}") as answer:
             assert (answer.status, b"<title>edged</title>" in answer.read()) == (200, True)
+
+
+CONFIG = "cameras: {door: {source: 'synthetic:ring'}}\n"
+
+
+def test_a_config_that_names_no_teacher_lets_nobody_teach(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "edged.yaml").write_text(CONFIG)
+    error = refusal("--teach", str(tmp_path / "edged.yaml"), capsys=capsys)
+    assert "nobody may teach: add the section `view: {teachers: {NAME: PASSWORD-FILE}}`" in error
+
+
+def test_a_password_of_a_teacher_is_never_sent_unencrypted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "edged.yaml").write_text(f"{CONFIG}view: {{teachers: {{anna: anna.password}}}}\n")
+    (tmp_path / "anna.password").write_text("secret")
+    arguments = ("--teach", str(tmp_path / "edged.yaml"), "--listen", "0.0.0.0:9465", "--insecure")
+    assert "passwords must be encrypted" in refusal(*arguments, capsys=capsys)
+
+
+def test_a_teacher_without_a_password_file_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "edged.yaml").write_text(f"{CONFIG}view: {{teachers: {{anna: absent}}}}\n")
+    assert "absent" in refusal("--teach", str(tmp_path / "edged.yaml"), capsys=capsys)

@@ -60,7 +60,8 @@ class HubEnd:
         self._path = folder / "journal.sqlite"
         self._journal = Journal(self._path, KEPT, self.services)
         reader = JournalReader(self._path, keep_connection=True)
-        self._replay = Replay(self._context, replay, reader, self._journal.suspect, self.services)
+        events = self._publisher.recent_events
+        self._replay = Replay(self._context, replay, reader, self._journal.suspect, self.services, events=events)
         self.first_seq = self.next_seq = self._journal.next_seq
 
     def publish(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.client import Event, Prediction, SnapshotPicture, Status, listen
+from edged.client import Event, Prediction, SnapshotPicture, Status, listen, recent_events
 from tests.client.hub_end import Addresses, a_hub
 from tests.eventually import free_port, in_background
 
@@ -35,3 +35,19 @@ def test_it_yields_every_kind_of_message(tmp_path: Path, *, snapshots: bool) -> 
 def test_a_silent_address_times_out() -> None:
     with pytest.raises(TimeoutError, match=r"no message from tcp://127\.0\.0\.1:\d+ within 0\.2 s"):
         next(listen(f"tcp://127.0.0.1:{free_port()}", timeout_s=0.2))
+
+
+def test_what_happened_before_a_program_came_can_be_fetched(tmp_path: Path) -> None:
+    where = Addresses()
+    with a_hub(tmp_path, where) as hub:
+        hub.event()
+        hub.event()
+        events = recent_events(where.stream, replay=where.replay)
+
+    assert [each.event for each in events] == ["camera_up", "camera_up"]
+    assert events[0].at <= events[1].at
+
+
+def test_a_hub_that_is_not_there_has_no_events() -> None:
+    with pytest.raises(TimeoutError, match="does not answer"):
+        recent_events(f"tcp://127.0.0.1:{free_port()}")

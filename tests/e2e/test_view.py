@@ -154,12 +154,12 @@ def test_a_camera_that_is_killed_turns_red_within_3_s_and_green_again(show: Show
 def test_the_page_finds_a_daemon_that_was_restarted_and_a_reload_mends_nothing(show: Show, page: Page) -> None:
     show.end_daemon()
     when(page, "document.querySelector('#link').textContent === 'Hub silent'")
-    assert "has sent nothing for" in page.inner_text("#notice")
+    assert "has sent nothing for" in page.inner_text(".node .notice")
     assert page.evaluate(STATES) == "stale,stale"
     before = page.evaluate(FRAME)
     show.start_daemon()
     when(page, f"{IS_LIVE} && {FRAME} > 0 && {FRAME} !== {before}")
-    when(page, f"{STATES} === 'up,up' && document.querySelector('#workers').textContent.includes('Serving')")
+    when(page, f"{STATES} === 'up,up' && document.querySelector('.workers').textContent.includes('Serving')")
     by_itself = page.evaluate(OUTLINE)
     page.reload()
     page.evaluate("window.isStillThis = true")
@@ -168,7 +168,7 @@ def test_the_page_finds_a_daemon_that_was_restarted_and_a_reload_mends_nothing(s
 
 
 OUTLINE = """
-['#node', '#link', '#summary', '#notice', '#workers', '.card .name', '.card .state', '.card .why']
+['#node', '#link', '#summary', '.node .notice', '.workers', '.card .name', '.card .state', '.card .why']
   .map((part) => [...document.querySelectorAll(part)].map((each) => each.hidden ? '' : each.textContent).join())
   .join('; ')
 """

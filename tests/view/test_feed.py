@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
+import msgspec
+
 from edged.view.feed import TICK_S, Feed
 from edged.view.watcher import Watcher
-from tests.view.published import arrival, picture, status
+from tests.view.published import arrival, picture, prediction, status
 
 
 class Desk:
@@ -30,7 +32,7 @@ class Desk:
 def read(events: bytes) -> list[tuple[str, Any]]:
     """Kind and message of each, as a browser reads them."""
     blocks = [block.splitlines() for block in events.decode().split("\n\n") if block]
-    return [(kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for kind, data in blocks]
+    return [(kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for kind, _, data in blocks]
 
 
 def kinds(told: list[tuple[str, Any]]) -> list[str]:
@@ -105,7 +107,7 @@ def test_a_camera_that_is_no_more_is_forgotten() -> None:
     desk.tick()
     desk.tick()
     told = read(desk.feed.events_since(0)[1])
-    assert sorted(kinds(told)) == ["camera", "events", "node"]
+    assert sorted(kinds(told)) == ["camera", "events", "history", "node"]
     assert dict(told)["camera"]["name"] == "door"
 
 
@@ -113,7 +115,7 @@ def test_another_node_at_the_same_address_is_left_out() -> None:
     desk = Desk("door")
     desk.watcher.add(arrival(1, node="other"), 0.0)
     desk.watcher.add_picture(picture(1, node="other"), 0.0)
-    assert set(kinds(desk.tick())) == {"node", "camera", "events"}
+    assert set(kinds(desk.tick())) == {"node", "camera", "history", "events"}
 
 
 def test_json_on_several_lines_stays_one_message() -> None:
@@ -121,3 +123,24 @@ def test_json_on_several_lines_stays_one_message() -> None:
     found = arrival(3, "cat")
     desk.watcher.add(type(found)(found.prediction, b'{\n "camera":\r\n "door"}'), 0.0)
     assert ("prediction", {"camera": "door"}) in desk.tick()
+
+
+def test_the_last_hour_is_sent_once_a_minute() -> None:
+    desk = Desk("door")
+    hour = [prediction(frame) for frame in range(5)]  # published at 1970, as the status says
+    for each in hour:
+        desk.watcher.add_past(msgspec.structs.replace(each, published_at=30.0))
+
+    told = dict(desk.tick())["history"]
+
+    assert told["camera"] == "door"
+    assert [minute[:4] for minute in told["minutes"]] == [[0, 5, "7", 1.0]]
+    assert "history" not in kinds(desk.tick(1.0))
+
+
+def test_a_page_of_several_nodes_knows_of_which_each_message_is() -> None:
+    feed = Feed(Watcher("tcp://127.0.0.1:1"), number=3)
+
+    feed.refresh(0.0)
+
+    assert b"event: node\nid: 3\n" in feed.events_since(0)[1]

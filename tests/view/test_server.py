@@ -64,6 +64,7 @@ class View:
     def _next_counts(events: HTTPResponse) -> dict[str, int]:
         while events.readline() != b"event: node\n":
             pass
+        events.readline()  # the number of the node
         counts: dict[str, int] = json.loads(events.readline().removeprefix(b"data: "))["disconnections"]
         return counts
 
@@ -74,7 +75,7 @@ def serving(
 ) -> Iterator[View]:
     view = View(free_port())
     listener = bound(f"{HOST}:{view.port}")
-    server = view_server(view.watcher, listener, password=password, tls=tls, limits=limits)
+    server = view_server([view.watcher], listener, password=password, tls=tls, limits=limits)
     thread = Thread(target=server.serve_pages)
     thread.start()
     try:

@@ -27,16 +27,17 @@ from edged.teach.store_crop import Pixels, label_of
 COLUMNS = 24
 DRAWN_EVERY_S = 0.25
 WRITTEN_EVERY_S = 5.0
+READ_EVERY_S = 1.0  # by a program, with --json
 
 
 class RecordScreen:
     """Progress with a picture: redrawn in place on a terminal, a line every few seconds elsewhere."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, written_every_s: float = WRITTEN_EVERY_S) -> None:
         self._out = out
         self._in_place = out.isatty()
         self._colours = shows_colours(out)
-        self._every_s = DRAWN_EVERY_S if self._in_place else WRITTEN_EVERY_S
+        self._every_s = DRAWN_EVERY_S if self._in_place else written_every_s
         self._rows = 0
         self._shown = 0
         self._started_at = self._drawn_at = time.monotonic()
@@ -73,9 +74,9 @@ class RecordScreen:
         self._rows = len(rows)
 
 
-def screen_of(arguments: argparse.Namespace) -> TextIO:
+def screen_of(arguments: argparse.Namespace) -> RecordScreen:
     """Return where progress goes: standard error if standard output is for JSON."""
-    return sys.stderr if arguments.json else sys.stdout
+    return RecordScreen(sys.stderr, READ_EVERY_S) if arguments.json else RecordScreen(sys.stdout)
 
 
 SAVED_EVERY_S = 1.0
@@ -132,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with (
             connect_daemon(arguments.config, "teach", arguments.settings) as daemon,
-            RecordScreen(screen_of(arguments)) as screen,
+            screen_of(arguments) as screen,
         ):
             _begin(daemon, arguments, place, model.sha256)
             _record(daemon, recorder, arguments.count, screen, label)

@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with (
             connect_daemon(arguments.config, "teach", arguments.settings) as daemon,
-            RecordScreen(screen_of(arguments)) as screen,
+            screen_of(arguments) as screen,
         ):
             daemon.send(request)
             check_started(daemon, place, version.base.sha256)

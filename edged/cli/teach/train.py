@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from edged.engine.device import Device
 
 
+EVERY_S = 2.0  # between two lines of progress, without a terminal
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Train, evaluate and write a version, then print how it did."""
     place = find_place_of(arguments)
@@ -59,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 def features_with_progress(store: CropStore, model: Model, device: "Device | None") -> dict[str, Vector]:
     """Get the features of all crops. Missing ones are computed; a terminal shows how many are left."""
     known: dict[str, Vector] = {}
-    line, announced = StatusLine(), False
+    line, announced = StatusLine(every_s=EVERY_S), False
     for todo, so_far in all_features(store, model, device):
         known = so_far
         if todo and not announced:

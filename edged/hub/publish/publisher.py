@@ -2,6 +2,7 @@
 
 import logging
 import uuid
+from collections import deque
 from collections.abc import Sequence
 from typing import Literal
 
@@ -28,6 +29,7 @@ from edged.messages import (
 )
 from edged.messages.status import NodeStatus
 
+RECENT = 200  # events that are kept in memory for subscribers that come later
 QUEUED = 100  # messages for a subscriber that stalls; more are dropped, and can be fetched from the journal
 
 log = logging.getLogger("edged.hub")
@@ -50,6 +52,7 @@ class Publisher:
         self.boot = uuid.uuid4().hex
         self.node = node
         self._replay = replay
+        self._events: deque[bytes] = deque(maxlen=RECENT)
         self._unsent = unsent
         socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
         self.sender = StreamSender(socket, services)
@@ -57,6 +60,10 @@ class Publisher:
     def stop(self) -> None:
         """Close the socket at once."""
         self.sender.stop(0.0)
+
+    def recent_events(self) -> tuple[bytes, ...]:
+        """Return the newest events as JSON, oldest first. Any thread may call it."""
+        return tuple(self._events)
 
     def announce(self, notice: HubEvent) -> None:
         """Log an event and publish it."""
@@ -71,7 +78,8 @@ class Publisher:
             message=notice.message,
             state=notice.state,
         )
-        self._send(notice.camera, "event", to_json(event))
+        self._events.append(to_json(event))
+        self._send(notice.camera, "event", self._events[-1])
 
     def shadow(self, result: ShadowResult, answered_by: str, shadow: str) -> None:
         """Publish the answers of both models to one frame."""

@@ -1,4 +1,4 @@
-"""Answer subscribers that missed predictions, from the journal."""
+"""Answer subscribers that missed predictions, from the journal, or events, from memory."""
 
 import ctypes
 import logging
@@ -17,7 +17,7 @@ from edged.hub.journal.schema import is_damage
 from edged.hub.links.guard import Guard
 from edged.hub.links.sockets import REPLAY_THREAD, REPLAYER, bind
 from edged.hub.service_threads import ServiceThreads
-from edged.messages import ReplayAnswer, ReplayFailure, ReplayRequest
+from edged.messages import EventsAnswer, EventsRequest, ReplayAnswer, ReplayFailure, ReplayRequest
 from edged.messages.message import INVALID_JSON
 from edged.messages.replay import Format
 
@@ -60,8 +60,10 @@ class Replay:
         suspect: Callable[[int], None],
         services: ServiceThreads,
         guard: Guard | None = None,
+        *,
+        events: Callable[[], Sequence[bytes]] = tuple,
     ) -> None:
-        """Raises ConfigError if the address cannot be used."""
+        """`events`: returns the newest events as JSON. Raises ConfigError if the address cannot be used."""
         self.answered = 0
         self._socket = bind(
             context, zmq.ROUTER, ENDPOINT, address, QUEUED, guard, bounds=REPLAYER, io_thread=REPLAY_THREAD
@@ -69,6 +71,7 @@ class Replay:
         self._guard = guard
         self._reader = reader
         self._suspect = suspect
+        self._events = events
         self._pages = Pages(reader)
         self._recent = RecentPeers()
         self._stopping = False
@@ -105,7 +108,10 @@ class Replay:
             return
         inode = self._reader.inode()
         try:
-            request = msgspec.json.decode(b"".join(part.bytes for part in parts), type=ReplayRequest)
+            request = _request_in(b"".join(part.bytes for part in parts))
+            if isinstance(request, EventsRequest):
+                self._send(peer.bytes, _events_answer(self._events()))
+                return
             most_bytes = page_bytes(self._recent.count(peer.bytes, now_ns()), request.format)
             answer = [NOTHING] if inode is None else self._pages.answer(request, most_bytes, inode)
             self._send(peer.bytes, answer)
@@ -175,6 +181,18 @@ class Pages:
         while len(self._kept) >= KEPT_PAGES:
             del self._kept[next(iter(self._kept))]
         self._kept[key] = kept
+
+
+def _request_in(json: bytes) -> ReplayRequest | EventsRequest:
+    """Read a request; one without a `kind` is for predictions. Raises what INVALID_JSON lists."""
+    try:
+        return msgspec.json.decode(json, type=ReplayRequest | EventsRequest)
+    except msgspec.ValidationError:
+        return msgspec.json.decode(json, type=ReplayRequest)
+
+
+def _events_answer(events: Sequence[bytes]) -> list[bytes]:
+    return [msgspec.json.encode(EventsAnswer(events=len(events))), b"\n".join(events)]
 
 
 def _is_settled(page: Page) -> bool:

@@ -8,23 +8,24 @@ export class Announcer {
     this.element = element;
     this.untold = [];
     this.states = new Map();
-    this.newest = null; // the time of the last event that is known
+    this.newest = new Map(); // by node: the time of the last event that is known
     setInterval(() => this.tell(), EVERY_MS);
   }
 
-  tellState(camera, state, why) {
-    const before = this.states.get(camera);
-    this.states.set(camera, state);
+  // `id`: of the camera's card.
+  tellState(id, camera, state, why) {
+    const before = this.states.get(id);
+    this.states.set(id, state);
     if (before !== undefined && before !== state) {
       this.untold.push(`Camera ${camera}: ${state}${why ? `, ${why}` : ""}`);
     }
   }
 
   // `events`: the newest first. Those of cameras are announced as states; those before the page was opened are not.
-  tellEvents(events) {
-    const before = this.newest;
-    this.newest = events[0]?.at ?? before ?? 0;
-    if (before !== null) {
+  tellEvents(node, events) {
+    const before = this.newest.get(node);
+    this.newest.set(node, events[0]?.at ?? before ?? 0);
+    if (before !== undefined) {
       const fresh = events.filter(({ at, camera }) => at > before && !camera);
       this.untold.push(...fresh.reverse().map(({ message }) => message));
     }

@@ -7,7 +7,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const page = new Page(document);
 
 connect({
-  take: (what, message) => page.take(what, message),
+  take: (number, what, message) => page.take(number, what, message),
   live: () => page.setLink("live"),
   lost: () => page.setLink("lost"),
 });

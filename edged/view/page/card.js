@@ -1,5 +1,6 @@
 // One camera: what is known of it, as a card.
 
+import { Hour } from "./hour.js";
 import { Shot } from "./shot.js";
 import { Strip } from "./strip.js";
 import { ago, count, joules, made, milliseconds, percent, setText, show } from "./text.js";
@@ -17,15 +18,16 @@ export const STATES = {
 
 export class Card {
   // `isOpen`: whether it shows at once where the time of a frame goes.
-  constructor(template, name, isOpen) {
+  constructor(template, name, id, isOpen) {
     this.element = template.content.firstElementChild.cloneNode(true);
     this.element.dataset.camera = name;
-    this.element.id = `camera-${name}`;
-    this.camera = this.prediction = this.picture = null; // the newest of each
+    this.element.id = id;
+    this.camera = this.prediction = this.picture = this.history = null; // the newest of each
     this.name = name;
     setText(this.part("name"), name);
     this.shot = new Shot(this.part("shot"), this.part("no-shot"), name);
     this.strip = new Strip(this.part("strip"), this.part("legend"));
+    this.hour = new Hour(this.element);
     this.waterfall = new Waterfall(this.part("times"));
     this.part("times").addEventListener("toggle", () => this.prediction && this.waterfall.draw(this.prediction.seconds));
     this.part("times").open = isOpen;
@@ -46,6 +48,7 @@ export class Card {
     if (this.camera) {
       this.drawCamera(this.camera, state);
     }
+    this.hour.draw(this.history?.minutes ?? [], at);
     if (this.prediction) {
       show(this.part("known"), true);
       this.drawPrediction(this.prediction, at);

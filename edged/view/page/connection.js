@@ -1,10 +1,10 @@
 // The events of the view, again and again: a browser's own EventSource gives up at times, and notices no dead link.
 
-const KINDS = ["node", "camera", "prediction", "picture", "events"];
+const KINDS = ["node", "camera", "history", "prediction", "picture", "events"];
 const SILENT_MS = 3000; // the view says something each second
 const AGAIN_MS = 1000;
 
-// `hear`: take(kind, message), live() with each of them, lost() once there are none.
+// `hear`: take(number of the node, kind, message), live() with each of them, lost() once there are none.
 export function connect(hear) {
   let source = null;
   let heard = performance.now();
@@ -18,7 +18,7 @@ export function connect(hear) {
       source.addEventListener(kind, (event) => {
         heard = performance.now();
         hear.live();
-        hear.take(kind, JSON.parse(event.data));
+        hear.take(Number(event.lastEventId), kind, JSON.parse(event.data));
       });
     }
     source.addEventListener("error", hear.lost);

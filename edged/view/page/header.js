@@ -1,11 +1,11 @@
 // The top of the page: whether all this is so now, and where to look.
 
 import { STATES } from "./card.js";
-import { ago, made, setText, show } from "./text.js";
+import { CHIPS, LINKS } from "./node.js";
+import { made, setText, show } from "./text.js";
 
-const LINKS = { live: "Live", silent: "Hub silent", lost: "View lost", starting: "Connecting" };
-const CHIPS = { live: "up", silent: "stale", lost: "down", starting: "starting" };
 const BAD = ["down", "frozen"];
+const WORST_FIRST = ["lost", "silent", "starting", "live"];
 
 export class Header {
   constructor(document) {
@@ -14,22 +14,30 @@ export class Header {
     this.bad = "";
   }
 
-  // `link`: one of LINKS. `node`: its last message, or null. `cards`: of all cameras.
-  draw(link, node, cards, isPaused) {
-    const isLive = link === "live";
-    this.part("link").dataset.state = CHIPS[link];
-    setText(this.part("link"), LINKS[link]);
-    setText(this.part("node"), node?.node ?? "");
-    this.document.body.classList.toggle("old", !isLive);
-    const words = isPaused ? "Paused: what stands here is as it was." : notice(link, node);
+  // `link`: to the view. `nodes`: all of the page.
+  draw(link, nodes, isPaused) {
+    const states = nodes.map((node) => node.linkState(link));
+    const state = WORST_FIRST.find((each) => states.includes(each)) ?? (link === "live" ? "starting" : link);
+    this.part("link").dataset.state = CHIPS[state];
+    setText(this.part("link"), LINKS[state]);
+    const name = nodes.length > 1 ? `${nodes.length} nodes` : (nodes[0]?.node?.node ?? "");
+    setText(this.part("node"), name);
+    this.drawNotice(link, isPaused);
+    const cards = nodes.flatMap((node) => [...node.cards.values()]);
+    const live = nodes.filter((node) => node.linkState(link) === "live").flatMap((node) => [...node.cards.values()]);
+    const bad = live.filter((card) => BAD.includes(card.camera?.state));
+    const up = live.filter((card) => card.camera?.state === "up").length;
+    setText(this.part("summary"), live.length ? `${up} of ${cards.length} cameras up` : "");
+    this.drawBad(bad.map((card) => [card.element.id, card.name, card.camera.state]));
+    const mark = bad.length ? `(${bad.length} down) ` : state === "live" || !name ? "" : "(no news) ";
+    this.document.title = `${mark}edged${name ? ` · ${name}` : ""}`; // seen on another tab too
+  }
+
+  drawNotice(link, isPaused) {
+    const lost = "The view does not answer: what stands here is old. It comes back by itself once it can.";
+    const words = isPaused ? "Paused: what stands here is as it was." : link === "lost" ? lost : "";
     show(this.part("notice"), words !== "");
     setText(this.part("notice"), words);
-    const bad = cards.filter((card) => isLive && BAD.includes(card.camera?.state));
-    const up = cards.filter((card) => card.camera?.state === "up").length;
-    setText(this.part("summary"), isLive && cards.length ? `${up} of ${cards.length} cameras up` : "");
-    this.drawBad(bad.map((card) => [card.name, card.camera.state]));
-    const mark = isLive ? (bad.length ? `(${bad.length} down) ` : "") : node ? "(no news) " : "";
-    this.document.title = `${mark}edged${node?.node ? ` · ${node.node}` : ""}`; // seen on another tab too
   }
 
   // Leads there among many cards. As long as it says the same, it stays, with the focus on it.
@@ -42,25 +50,8 @@ export class Header {
   }
 }
 
-function linkTo([name, state]) {
+function linkTo([id, name, state]) {
   const element = made("a", "", `${name} ${STATES[state].toLowerCase()}`);
-  element.href = `#camera-${name}`;
+  element.href = `#${id}`;
   return element;
-}
-
-// Why what stands here may not be so any more, and what to do.
-function notice(link, node) {
-  if (link === "lost") {
-    return "The view does not answer: what stands here is old. It comes back by itself once it can.";
-  }
-  if (link !== "silent") {
-    return "";
-  }
-  const { address, away_s: away, refusal } = node;
-  if (refusal) {
-    return `${address}: ${refusal}`;
-  }
-  return away === null
-    ? `Nothing from ${address} yet. Is “edged run” up there?`
-    : `The hub at ${address} has sent nothing for ${ago(away)}: this page shows its last state.`;
 }

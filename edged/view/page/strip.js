@@ -7,7 +7,7 @@ const LISTED = 6;
 
 const colours = new Map(); // label → number, the same for all cameras
 
-function colourOf(label) {
+export function colourOf(label) {
   if (!colours.has(label)) {
     colours.set(label, colours.size % COLOURS);
   }
@@ -32,7 +32,7 @@ export class Strip {
     const sums = summed(labels);
     const words = sums.map(([label, seconds]) => `${label} for ${seconds} s`).join(", ");
     this.strip.ariaLabel = `Most frequent labels of the last minute: ${words || "none"}`;
-    this.legend.replaceChildren(...sums.slice(0, LISTED).map(entry));
+    this.legend.replaceChildren(...sums.slice(0, LISTED).map((each) => entry(each)));
     if (sums.length > LISTED) {
       this.legend.append(made("span", "quiet", `and ${sums.length - LISTED} more`));
     }
@@ -73,8 +73,9 @@ function piece({ label, seconds }) {
   return element;
 }
 
-function entry([label, seconds]) {
+// `unit`: of the time that a label lasted.
+export function entry([label, time], unit = "s") {
   const element = made("span", "entry");
-  element.append(made("i", `swatch colour-${colourOf(label)}`), `${label} `, made("span", "quiet", `${seconds} s`));
+  element.append(made("i", `swatch colour-${colourOf(label)}`), `${label} `, made("span", "quiet", `${time} ${unit}`));
   return element;
 }

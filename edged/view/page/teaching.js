@@ -1,0 +1,290 @@
+// Teaching the daemon of the first node: for who logs in as a teacher of its config. The view runs `edged teach`.
+
+import { draw as drawResult, wordsOf } from "./teaching-words.js";
+import { made, percent, setText, show, timeOfDay } from "./text.js";
+
+const LOOK_MS = 500; // between two looks at a running job
+const SHADOW_S = 20;
+
+export class Teaching {
+  constructor(section, button) {
+    this.section = section;
+    this.button = button;
+    this.token = "";
+    this.user = null;
+    this.job = null;
+    button.addEventListener("click", () => this.toggle());
+  }
+
+  // The view says that this daemon may be taught.
+  offer() {
+    show(this.button, true);
+  }
+
+  async toggle() {
+    const isOpen = this.section.hidden;
+    show(this.section, isOpen);
+    this.button.ariaExpanded = String(isOpen);
+    if (!isOpen) {
+      return;
+    }
+    this.take(await this.ask("GET", "session"));
+    if (this.user) {
+      await this.begin();
+    } else {
+      this.drawLogIn("");
+    }
+  }
+
+  // Throws an Error with what the view says.
+  async ask(method, what, body) {
+    const headers = { "content-type": "application/json", "x-edged-token": this.token };
+    let response;
+    try {
+      const options = { method, headers: method === "GET" ? {} : headers, body: body && JSON.stringify(body) };
+      response = await fetch(`/teach/${what}`, options);
+    } catch {
+      throw new Error("The view does not answer.");
+    }
+    const found = await response.json().catch(() => ({ error: `The view answers with ${response.status}.` }));
+    if (!response.ok) {
+      throw new Error(found.error ?? `The view answers with ${response.status}.`);
+    }
+    return found;
+  }
+
+  take({ user, token }) {
+    this.user = user;
+    this.token = token ?? "";
+  }
+
+  drawLogIn(problem) {
+    const form = made("form", "log-in");
+    const [user, name] = field("Name", "text", "username");
+    const [password, secret] = field("Password", "password", "current-password");
+    const words = made("p", "problem", problem);
+    words.role = "alert";
+    form.append(heading("Teach new labels"), name, secret, button("Log in", "main", null, "submit"), words);
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      try {
+        this.take(await this.ask("POST", "login", { user: user.value, password: password.value }));
+        await this.begin();
+      } catch (error) {
+        setText(words, error.message);
+      }
+    });
+    this.section.replaceChildren(form);
+    user.focus();
+  }
+
+  async begin() {
+    this.drawFrame();
+    this.job = await this.ask("GET", "job");
+    await this.refresh();
+    if (this.job.is_running) {
+      this.follow();
+    }
+  }
+
+  drawFrame() {
+    const top = made("header", "teach-top");
+    this.title = heading("Teach");
+    const leave = button("Log out", "", async () => {
+      this.take(await this.ask("POST", "logout", {}));
+      this.drawLogIn("");
+    });
+    top.append(this.title, made("span", "quiet", `as ${this.user}`), leave);
+    this.now = made("div", "job");
+    this.now.ariaLive = "polite";
+    this.steps = made("div", "steps");
+    this.section.replaceChildren(top, this.now, this.steps);
+    setText(this.now, "Reading labels and versions …");
+  }
+
+  async refresh() {
+    try {
+      this.state = await this.ask("GET", "state");
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    setText(this.title, `Teach ${this.state.node}`);
+    this.steps.replaceChildren(this.recordStep(), this.trainStep(), this.versionStep());
+    this.drawJob();
+  }
+
+  fail(error) {
+    this.now.replaceChildren(made("p", "problem", error.message));
+  }
+
+  recordStep() {
+    const step = made("form", "step");
+    const camera = made("select", "");
+    camera.append(...this.state.cameras.map((name) => new Option(name)));
+    const label = made("input", "");
+    Object.assign(label, { required: true, maxLength: 64, pattern: "[^\\-].*", autocomplete: "off" });
+    label.setAttribute("list", "teach-labels");
+    const known = made("datalist", "");
+    known.id = "teach-labels";
+    known.append(...this.state.labels.map((each) => new Option(each.label)));
+    const number = made("input", "");
+    Object.assign(number, { type: "number", min: 1, max: 1000, value: 40, required: true });
+    step.append(
+      heading("1. Record", "h3"),
+      made("p", "quiet", "Hold before the camera what the label names, and move it a little."),
+      labelled("Camera", camera),
+      labelled("Label", label),
+      labelled("Crops", number),
+      known,
+      button("Record", "main", null, "submit"),
+      this.labelList(),
+    );
+    step.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.start({ action: "record", camera: camera.value, label: label.value, count: Number(number.value) });
+    });
+    return step;
+  }
+
+  labelList() {
+    const list = made("ul", "labels-taught plain");
+    for (const { label, crops, held_back: held } of this.state.labels) {
+      const row = made("li", "");
+      const forget = button("Forget", "small", () => {
+        if (confirm(`Delete the ${crops} crops of “${label}”?`)) {
+          this.start({ action: "forget", label });
+        }
+      });
+      forget.ariaLabel = `Forget ${label}`;
+      row.append(made("b", "", label), made("span", "quiet", `${crops} crops, ${held} to judge by`), forget);
+      list.append(row);
+    }
+    return list;
+  }
+
+  trainStep() {
+    const step = made("div", "step");
+    const enough = this.state.labels.length > 1;
+    const train = button("Train", "main", () => this.start({ action: "train" }));
+    train.disabled = !enough;
+    const words = enough
+      ? `A new version for ${this.state.labels.map((each) => `“${each.label}”`).join(", ")}. It answers nothing yet.`
+      : "Record two labels at least: a version knows only the labels that you have recorded.";
+    step.append(heading("2. Train", "h3"), made("p", "quiet", words), train);
+    if (this.state.labels.length) {
+      const sheet = made("img", "sheet");
+      sheet.alt = "Crops of each label";
+      sheet.src = `/teach/crops.png?${Date.now()}`;
+      step.append(sheet, made("p", "quiet", "Crops with a frame are held back: the version is judged by them."));
+    }
+    return step;
+  }
+
+  versionStep() {
+    const step = made("div", "step");
+    const list = made("ul", "versions plain");
+    list.append(...this.state.versions.map((version) => this.versionRow(version)));
+    const back = button("Roll back", "", () => this.start({ action: "rollback" }));
+    back.disabled = !this.state.promoted;
+    const words = this.state.promoted ? "A taught version answers." : "The model of the config answers.";
+    step.append(heading("3. Compare and promote", "h3"), made("p", "quiet", words), list, back);
+    if (this.state.problem) {
+      step.append(made("p", "problem", this.state.problem));
+    }
+    return step;
+  }
+
+  versionRow({ sha256, labels, trained_at: at, held_back: judged, answers }) {
+    const row = made("li", "");
+    const name = sha256.slice(0, 12);
+    const right = judged?.crops ? `${percent(judged.right / judged.crops)} of ${judged.crops} right` : "not evaluated";
+    const words = made("span", "words");
+    words.append(made("b", "", name), " ", made("span", "quiet", `${timeOfDay(at)} · ${labels.join(", ")} · ${right}`));
+    row.append(words);
+    if (answers) {
+      const chip = made("span", "chip", "Answers");
+      chip.dataset.state = "up";
+      row.append(chip);
+    } else {
+      const shadow = button("Shadow", "small", () => this.start({ action: "shadow", version: sha256, seconds: SHADOW_S }));
+      const promote = button("Promote", "small", () => this.start({ action: "promote", version: sha256 }));
+      shadow.ariaLabel = `Run ${name} in shadow`;
+      promote.ariaLabel = `Promote ${name}`;
+      row.append(shadow, promote);
+    }
+    return row;
+  }
+
+  async start(wanted) {
+    try {
+      this.job = await this.ask("POST", "start", wanted);
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    this.follow();
+  }
+
+  async follow() {
+    while (this.job.is_running) {
+      this.drawJob();
+      await new Promise((resume) => setTimeout(resume, LOOK_MS));
+      try {
+        this.job = await this.ask("GET", "job");
+      } catch (error) {
+        this.fail(error);
+        return;
+      }
+    }
+    await this.refresh();
+  }
+
+  drawJob() {
+    const { job } = this;
+    for (const element of this.steps.querySelectorAll("button")) {
+      element.classList.toggle("waits", Boolean(job.is_running));
+    }
+    if (!job.action) {
+      this.now.replaceChildren();
+    } else if (job.is_running) {
+      const bar = made("progress", "");
+      bar.ariaLabel = `${job.action} runs`;
+      const words = made("p", "", wordsOf(job));
+      const isEndless = job.action === "record" || job.action === "shadow";
+      const stop = isEndless ? [button("Stop", "", () => this.ask("POST", "stop", {}))] : [];
+      this.now.replaceChildren(bar, words, ...stop);
+    } else {
+      this.now.replaceChildren(...drawResult(job));
+      if (job.error.startsWith("not promoted")) {
+        const again = { action: "promote", version: job.version, force: true };
+        this.now.append(button("Promote it anyway", "", () => this.start(again)));
+      }
+    }
+  }
+}
+
+function heading(text, tag = "h2") {
+  return made(tag, "title", text);
+}
+
+function button(text, className, act, type = "button") {
+  const element = made("button", className, text);
+  element.type = type;
+  if (act) {
+    element.addEventListener("click", act);
+  }
+  return element;
+}
+
+function labelled(words, input) {
+  const element = made("label", "", words);
+  element.append(input);
+  return element;
+}
+
+function field(words, type, autocomplete) {
+  const input = made("input", "");
+  Object.assign(input, { type, autocomplete, required: true });
+  return [input, labelled(words, input)];
+}

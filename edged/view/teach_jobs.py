@@ -1,0 +1,232 @@
+"""Run `edged teach` for the page, one command at a time, and keep its progress.
+
+Each action is a process, as in a terminal: what a driver or a training does there cannot end the page.
+"""
+
+import json
+import logging
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from edged.errors import EdgedError
+
+log = logging.getLogger("edged.view")
+
+Action = Literal["record", "train", "shadow", "promote", "rollback", "forget"]
+Text = Annotated[str, Field(pattern=r"^[^\-]", max_length=200)]  # so that none is taken for an option
+WARNING = "edged: warning: "
+STATE_S = 5.0  # for which the lists of labels and versions are kept while no job runs
+STOP_S = 10.0
+LIST_S = 120.0
+RECORD_S = 600
+
+
+class TeachJobRequest(BaseModel):
+    """An action of the page, with the options of that action of `edged teach`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    action: Action
+    camera: Text | None = None
+    label: Text | None = None
+    count: Annotated[int, Field(ge=1, le=1000)] | None = None
+    seconds: Annotated[int, Field(ge=1, le=3600)] | None = None
+    version: Annotated[str, Field(pattern=r"^[0-9a-f]{4,64}$")] | None = None
+    force: bool = False
+
+    def arguments(self, config: Sequence[str]) -> list[str]:
+        """Return the arguments of `edged teach`. `config`: the file and its settings."""
+        seconds = self.seconds or (RECORD_S if self.action == "record" else None)
+        options = {"camera": self.camera, "count": self.count, "duration": seconds}
+        if self.action == "record":
+            options["label"] = self.label
+        flags = [f"--{name}={value}" for name, value in options.items() if value is not None]
+        flags += ["--force"] if self.force else []
+        place = {"forget": self.label, "shadow": self.version, "promote": self.version}.get(self.action)
+        file, *settings = config
+        return [self.action, *settings, *flags, "--json", "--", file, *([place] if place else [])]
+
+
+class TeachJob:
+    """A running or ended command. Its properties may be read in any thread."""
+
+    def __init__(self, number: int, request: TeachJobRequest, user: str, command: Sequence[str]) -> None:
+        """Start it. Raises OSError if the system starts no process."""
+        self.number = number
+        self.request = request
+        self.user = user
+        self.progress = ""
+        self.warnings: list[str] = []
+        self.error = ""
+        self.result: Any = None
+        self.begun_s = time.monotonic()
+        self.ended_s: float | None = None
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        self._thread = threading.Thread(target=self._follow, name="teach", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether it has not ended."""
+        return self.ended_s is None
+
+    def stop(self) -> None:
+        """End it as Ctrl-C does: a recording keeps what it has."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+
+    def close(self) -> None:
+        """End it, by force after a while."""
+        self.stop()
+        self._thread.join(STOP_S)
+        self._process.kill()
+        self._thread.join()
+
+    def as_object(self) -> dict[str, Any]:
+        """Return what the page shows of it."""
+        return {
+            "number": self.number,
+            "user": self.user,
+            **self.request.model_dump(exclude_none=True),
+            "is_running": self.is_running,
+            "seconds": round((self.ended_s or time.monotonic()) - self.begun_s, 1),
+            "progress": self.progress,
+            "warnings": self.warnings[-3:],
+            "error": self.error,
+            "result": self.result,
+        }
+
+    def _follow(self) -> None:
+        with self._process as process, ThreadPoolExecutor(1) as reader:
+            output = reader.submit(_all_of, process.stdout)
+            last = self._read_progress(process.stderr)
+            self.result = _json_in(output.result())
+            if code := process.wait():
+                self.error = last.removeprefix("edged: ").removeprefix("warning: ") or f"it ended with code {code}"
+        self.ended_s = time.monotonic()
+
+    def _read_progress(self, lines: IO[str] | None) -> str:
+        """Read standard error to its end, and return the last line."""
+        last = ""
+        for line in lines or ():
+            last = line.strip() or last
+            if last.startswith(WARNING):
+                self.warnings.append(last.removeprefix(WARNING))
+            else:
+                self.progress = last.removeprefix("edged: ")
+        return last
+
+
+class TeachJobs:
+    """The jobs of one daemon, one at a time, and what it has been taught."""
+
+    def __init__(
+        self, file: Path, settings: Sequence[str] = (), *, node: str = "", cameras: Sequence[str] = ()
+    ) -> None:
+        """`file`: the daemon's config; `settings`: arguments that override it, as `--set=KEY=VALUE`."""
+        self.node = node
+        self.cameras = tuple(cameras)
+        self.current: TeachJob | None = None
+        self._config = [str(file), *settings]
+        self._lock = threading.Lock()
+        self._reading = threading.Lock()
+        self._state: tuple[float, dict[str, Any]] | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="edged-view-")
+
+    @property
+    def sheet(self) -> Path:
+        """Return the picture with the crops; it is written with the state."""
+        return Path(self._folder.name) / "crops.png"
+
+    def start(self, request: TeachJobRequest, user: str) -> TeachJob:
+        """Start a job. Raises EdgedError if another one runs, or the system starts no process."""
+        with self._lock:
+            if self.current and self.current.is_running:
+                raise EdgedError(f"{self.current.user} runs {self.current.request.action}: one job at a time")
+            number = self.current.number + 1 if self.current else 1
+            command = self._command(request.arguments(self._config))
+            try:
+                self.current = TeachJob(number, request, user, command)
+            except OSError as error:
+                raise EdgedError(f"no process can be started: {error.strerror}") from None
+            self._state = None
+        log.warning("view: %s teaches: %s", user, request.model_dump_json(exclude_defaults=True))
+        return self.current
+
+    def state(self) -> dict[str, Any]:
+        """Return labels and versions, as `edged teach list` and `versions` print them."""
+        with self._reading:
+            kept = self._state
+            if kept and time.monotonic() - kept[0] < STATE_S:
+                return kept[1]
+            labels, problem = self._read("list", f"--sheet={self.sheet}")
+            versions, worse = self._read("versions")
+            found = {
+                "node": self.node,
+                "cameras": self.cameras,
+                "labels": labels.get("labels", []),
+                "limits": labels.get("limits"),
+                "versions": versions.get("versions", []),
+                "promoted": versions.get("promoted"),
+                "problem": worse or (problem if not labels else ""),
+            }
+            self._state = time.monotonic(), found
+            return found
+
+    def close(self) -> None:
+        """End the running job, with the view."""
+        if self.current:
+            self.current.close()
+        self._folder.cleanup()
+
+    def _read(self, action: str, *options: str) -> tuple[dict[str, Any], str]:
+        """Return the JSON of an action, and its error. Without crops there is no sheet, which is no error here."""
+        file, *settings = self._config
+        try:
+            ended = subprocess.run(
+                self._command([action, *settings, *options, "--json", "--", file]),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=LIST_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return {}, f"edged teach {action}: {error}"
+        lines = ended.stderr.strip().splitlines()
+        error = lines[-1].removeprefix("edged: ") if ended.returncode and lines else ""
+        return _json_in(ended.stdout) or {}, error
+
+    @staticmethod
+    def _command(arguments: Sequence[str]) -> list[str]:
+        return [sys.executable, "-m", "edged", "teach", *arguments]
+
+
+def _all_of(stream: IO[str] | None) -> str:
+    return stream.read() if stream else ""
+
+
+def _json_in(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

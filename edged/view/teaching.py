@@ -1,0 +1,192 @@
+"""Teaching from the page: logging in, starting and following jobs. Only teachers of the config may do so."""
+
+import json
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from edged.errors import EdgedError
+from edged.view.disconnections import Disconnections
+from edged.view.limits import PasswordThrottle, network_of
+from edged.view.teach_jobs import TeachJobRequest, TeachJobs
+from edged.view.teachers import Teachers, TeachSession
+
+COOKIE = "edged-teach"
+TOKEN_HEADER = "x-edged-token"  # noqa: S105 - the name of a header
+LARGEST_BODY = 4096
+NO_STORE = {"cache-control": "no-store"}
+
+Handler = Callable[[Request, TeachSession], Awaitable[Response]]
+
+
+class LogIn(BaseModel):
+    """What a browser sends to log in."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    user: str = Field(max_length=200)
+    password: str = Field(max_length=1000)
+
+
+class RejectedError(Exception):
+    """A request that is not answered: its HTTP status, and why."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class TeachingSite:
+    """The routes below `/teach`.
+
+    A foreign page cannot use them through the browser of a teacher: the cookie is SameSite=Strict, requests from
+    other origins are rejected, bodies must be JSON, and each change needs the token of the session.
+    """
+
+    def __init__(self, teachers: Teachers, jobs: TeachJobs, disconnections: Disconnections) -> None:
+        self._teachers = teachers
+        self._jobs = jobs
+        self._disconnections = disconnections
+        self._throttle = PasswordThrottle()
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [
+            Route("/teach/session", self._session),
+            Route("/teach/login", _answered(self._log_in), methods=["POST"]),
+            Route("/teach/logout", self._changes(self._log_out), methods=["POST"]),
+            Route("/teach/state", self._reads(self._state)),
+            Route("/teach/crops.png", self._reads(self._sheet)),
+            Route("/teach/job", self._reads(self._job)),
+            Route("/teach/start", self._changes(self._start), methods=["POST"]),
+            Route("/teach/stop", self._changes(self._stop), methods=["POST"]),
+        ]
+
+    async def _session(self, request: Request) -> Response:
+        """Say who is logged in. A foreign page cannot read the answer, and so not the token."""
+        session = self._session_of(request)
+        return _json({"user": session.user, "token": session.token} if session else {"user": None})
+
+    async def _log_in(self, request: Request) -> Response:
+        _check_origin(request)
+        who, now_s = network_of(request.client.host if request.client else ""), time.monotonic()
+        if (pause_s := self._throttle.pause_s(who, now_s)) > 0:
+            self._disconnections.add("guessing", who)
+            raise RejectedError(429, f"Too many wrong passwords from this address: wait {pause_s:.0f} s.")
+        given = LogIn.model_validate(await _body(request))
+        session = self._teachers.log_in(given.user, given.password)
+        if session is None:
+            self._throttle.record_failure(who, now_s)
+            self._disconnections.add("wrong_password", who)
+            raise RejectedError(403, "Wrong name or password.")
+        self._throttle.forgive(who)
+        answer = _json({"user": session.user, "token": session.token})
+        answer.set_cookie(
+            COOKIE,
+            session.cookie,
+            path="/teach",
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return answer
+
+    async def _log_out(self, _: Request, session: TeachSession) -> Response:
+        self._teachers.log_out(session.cookie)
+        answer = _json({"user": None})
+        answer.delete_cookie(COOKIE, path="/teach")
+        return answer
+
+    async def _state(self, _: Request, __: TeachSession) -> Response:
+        return _json(await run_in_threadpool(self._jobs.state))
+
+    async def _sheet(self, _: Request, __: TeachSession) -> Response:
+        try:
+            return Response(self._jobs.sheet.read_bytes(), media_type="image/png", headers=NO_STORE)
+        except OSError:
+            return Response(status_code=204)
+
+    async def _job(self, _: Request, __: TeachSession) -> Response:
+        current = self._jobs.current
+        return _json(current.as_object() if current else {})
+
+    async def _start(self, request: Request, session: TeachSession) -> Response:
+        wanted = TeachJobRequest.model_validate(await _body(request))
+        return _json(self._jobs.start(wanted, session.user).as_object())
+
+    async def _stop(self, _: Request, __: TeachSession) -> Response:
+        if self._jobs.current:
+            self._jobs.current.stop()
+        return _json({})
+
+    def _session_of(self, request: Request) -> TeachSession | None:
+        return self._teachers.session(request.cookies.get(COOKIE, ""))
+
+    def _reads(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        async def handle(request: Request) -> Response:
+            session = self._session_of(request)
+            if session is None:
+                raise RejectedError(403, "Log in first.")
+            return await handler(request, session)
+
+        return _answered(handle)
+
+    def _changes(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        async def checked(request: Request, session: TeachSession) -> Response:
+            _check_origin(request)
+            if request.headers.get(TOKEN_HEADER) != session.token:
+                raise RejectedError(403, "The request has not the token of this session: reload the page.")
+            return await handler(request, session)
+
+        return self._reads(checked)
+
+
+def _answered(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Turn errors into answers."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handle(request)
+        except RejectedError as error:
+            return _json({"error": str(error)}, error.status)
+        except ValidationError as error:
+            first = error.errors()[0]
+            return _json({"error": f"{'.'.join(map(str, first['loc']))}: {first['msg']}"}, 400)
+        except EdgedError as error:
+            return _json({"error": str(error)}, 409)
+
+    return answer
+
+
+def _check_origin(request: Request) -> None:
+    """Reject a request that another page has caused."""
+    origin = request.headers.get("origin")
+    is_foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+    if is_foreign or request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        raise RejectedError(403, "The request comes from another page.")
+
+
+async def _body(request: Request) -> Any:
+    """Return the JSON of a request."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        raise RejectedError(415, "Expected JSON.")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_BODY:
+            raise RejectedError(413, "The request is too long.")
+    try:
+        return json.loads(body)
+    except ValueError:
+        raise RejectedError(400, "Expected JSON.") from None
+
+
+def _json(content: Any, status: int = 200) -> JSONResponse:
+    return JSONResponse(content, status, NO_STORE)

@@ -1,0 +1,126 @@
+"""Teaching from the page, in a browser; several nodes on one page; what happened before it was opened."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browser import browser_page
+from tests.e2e.daemon import Daemon, config_in, run_edged
+from tests.eventually import free_port
+
+PASSWORD = "correct horse"  # noqa: S105 - of no other view
+CROPS = 12
+JOB_MS = 300_000  # on a machine that is busy
+CAMERAS = {name: {"source": f"synthetic:{name}", "size": [160, 120], "fps": 20} for name in ("ring", "cross")}
+
+
+@pytest.fixture(scope="module")
+def daemons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Daemon, Daemon]]:
+    """One that `anna` may teach, and another one."""
+    with ExitStack() as resources:
+        folder = tmp_path_factory.mktemp("gate")
+        (folder / "anna.password").write_text(f"{PASSWORD}\n")
+        config = config_in(folder, node="gate", cameras=CAMERAS, view={"teachers": {"anna": "anna.password"}})
+        gate = resources.enter_context(run_edged(folder, config=config))
+        yard_folder = tmp_path_factory.mktemp("yard")
+        other = config_in(yard_folder, node="yard", workers=[{"device": "numpy", "threads": 1}])
+        yard = resources.enter_context(run_edged(yard_folder, config=other))
+        gate.first(5)
+        yard.first(5)
+        yield gate, yard
+
+
+@pytest.fixture(scope="module")
+def page(daemons: tuple[Daemon, Daemon]) -> Iterator[Page]:
+    """The page of a view that is started after both daemons."""
+    gate, yard = daemons
+    listen = f"127.0.0.1:{free_port()}"
+    config = gate.folder / "edged.yaml"
+    command = ["edged", "view", yard.address, "--teach", str(config), "--listen", listen]
+    environment = {**os.environ, "XDG_STATE_HOME": str(gate.folder)}
+    with (
+        subprocess.Popen(
+            [sys.executable, "-m", *command], stdout=subprocess.PIPE, text=True, env=environment
+        ) as view,
+        browser_page() as page,
+    ):
+        assert view.stdout
+        assert listen in view.stdout.readline()
+        page.set_default_timeout(JOB_MS)
+        expect.set_options(timeout=JOB_MS)
+        page.goto(f"http://{listen}/")
+        try:
+            yield page
+        finally:
+            view.terminate()
+
+
+@pytest.mark.deep
+def test_several_nodes_are_on_one_page(page: Page) -> None:
+    expect(page.locator(".node-name")).to_have_text(["gate", "yard"])
+    expect(page.locator("#link")).to_have_text("Live")
+    expect(page.locator("#summary")).to_have_text("3 of 3 cameras up")
+    assert page.locator(".node").nth(0).locator(".card").count() == 2
+    assert page.locator(".node").nth(1).locator(".card").count() == 1
+
+
+@pytest.mark.deep
+def test_what_happened_before_the_view_was_started_is_shown(page: Page) -> None:
+    expect(page.locator(".node").nth(0).locator(".events")).to_contain_text("camera ring is up")
+    expect(page.locator(".node").nth(1).locator(".events")).to_contain_text("worker local-0 is ready")
+
+
+@pytest.mark.deep
+def test_only_who_may_teach_can_do_so(page: Page) -> None:
+    page.click("#teach")
+    log_in(page, "wrong")
+    expect(page.locator("#teaching .problem")).to_have_text("Wrong name or password.")
+    log_in(page, PASSWORD)
+    expect(page.locator("#teaching h2")).to_have_text("Teach gate")
+
+
+@pytest.mark.deep
+def test_a_daemon_learns_two_labels_and_unlearns_them(page: Page) -> None:
+    for camera in CAMERAS:
+        record(page, camera)
+    page.click("#teaching button:text-is('Train')")
+    expect(page.locator(".job .done")).to_contain_text("trained on")
+    expect(page.locator(".sheet")).to_be_visible()
+
+    page.click("#teaching button:text-is('Shadow')")
+    page.click("#teaching button:text-is('Stop')")
+    expect(page.locator(".job .done")).to_contain_text("the same answer to")
+
+    page.click("#teaching button:text-is('Promote')")
+    expect(page.locator(".job .done")).to_contain_text("(cross, ring) answers from prediction")
+    expect(page.locator("#camera-ring .labels .label").first).to_have_text("ring")
+    expect(page.locator(".node").nth(0).locator(".events")).to_contain_text("(cross, ring) answers")
+
+    page.click("#teaching button:text-is('Roll back')")
+    expect(page.locator(".job .done")).to_contain_text("The config's model answers")
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_the_forms_fit_on_a_phone(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def log_in(page: Page, password: str) -> None:
+    page.fill("#teaching input[type=text]", "anna")
+    page.fill("#teaching input[type=password]", password)
+    page.click("#teaching button:text-is('Log in')")
+
+
+def record(page: Page, camera: str) -> None:
+    page.select_option("#teaching select", camera)
+    page.fill("#teaching input[list]", camera)
+    page.fill("#teaching input[type=number]", str(CROPS))
+    page.click("#teaching button:text-is('Record')")
+    expect(page.locator(".job .done")).to_contain_text(f"Recorded “{camera}”: {CROPS} new crops")

@@ -1,0 +1,182 @@
+"""Teaching from the page: who may, and what a foreign page or a stranger gets."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from edged.config.load import password_in
+from edged.view.server import bound, view_server
+from edged.view.teach_jobs import TeachJobRequest, TeachJobs
+from edged.view.teachers import Teachers
+from edged.view.watcher import Watcher
+from tests.eventually import eventually, free_port
+
+HOST = "127.0.0.1"
+PASSWORD = "correct horse"  # noqa: S105 - of no other view
+CONFIG = "node: box\ncameras: {door: {source: 'synthetic:ring'}}\n"
+
+
+class Browser:
+    """A browser that keeps cookies and the token of its session."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.headers: dict[str, str] = {}
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+        """Status and JSON of an answer."""
+        with closing(HTTPConnection(HOST, self.port, timeout=60)) as connection:
+            sent = {"content-type": "application/json", **self.headers, **headers}
+            connection.request(method, path, None if body is None else json.dumps(body), sent)
+            answer = connection.getresponse()
+            if cookie := answer.getheader("set-cookie"):
+                self.cookie = cookie
+                self.headers["cookie"] = cookie.partition(";")[0]
+            return answer.status, json.loads(answer.read() or b"null")
+
+    def log_in(self, password: str = PASSWORD, user: str = "anna") -> int:
+        status, answer = self.ask("POST", "/teach/login", {"user": user, "password": password})
+        if status == 200:
+            self.headers["x-edged-token"] = answer["token"]
+        return status
+
+
+@contextmanager
+def teaching(folder: Path) -> Iterator[Browser]:
+    """A view whose user `anna` may teach, and a browser that has not logged in."""
+    (folder / "edged.yaml").write_text(CONFIG)
+    (folder / "anna.password").write_text(f"{PASSWORD}\n")
+    jobs = TeachJobs(folder / "edged.yaml", node="box", cameras=["door"])
+    teachers = Teachers({"anna": folder / "anna.password"}, password_in)
+    port = free_port()
+    server = view_server([Watcher("tcp://127.0.0.1:1")], bound(f"{HOST}:{port}"), teaching=(teachers, jobs))
+    thread = Thread(target=server.serve_pages)
+    thread.start()
+    try:
+        yield Browser(port)
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        jobs.close()
+
+
+@pytest.fixture
+def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with teaching(tmp_path) as browser:
+        yield browser
+
+
+@pytest.mark.parametrize("path", ["/teach/state", "/teach/job", "/teach/crops.png"])
+def test_a_stranger_reads_nothing(browser: Browser, path: str) -> None:
+    assert browser.ask("GET", path) == (403, {"error": "Log in first."})
+
+
+def test_a_stranger_starts_nothing(browser: Browser) -> None:
+    assert browser.ask("POST", "/teach/start", {"action": "rollback"})[0] == 403
+
+
+def test_only_the_right_password_of_a_listed_user_opens(browser: Browser) -> None:
+    assert browser.log_in("wrong") == 403
+    assert browser.log_in(PASSWORD, user="bob") == 403
+    assert browser.log_in() == 200
+    assert browser.ask("GET", "/teach/session")[1]["user"] == "anna"
+
+
+def test_guesses_are_slowed(browser: Browser) -> None:
+    for _ in range(5):
+        assert browser.log_in("wrong") == 403
+    assert browser.log_in() == 429
+
+
+def test_the_cookie_is_of_no_use_to_scripts_and_foreign_pages(browser: Browser) -> None:
+    browser.log_in()
+    assert {"httponly", "samesite=strict", "path=/teach"} <= set(browser.cookie.lower().split("; "))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"sec-fetch-site": "cross-site"},
+        {"x-edged-token": "guessed"},
+    ],
+)
+def test_a_foreign_page_starts_nothing_through_the_browser_of_a_teacher(
+    browser: Browser, headers: dict[str, str]
+) -> None:
+    browser.log_in()
+    status, _ = browser.ask("POST", "/teach/start", {"action": "rollback"}, **headers)
+    assert status == 403
+    assert browser.ask("GET", "/teach/job") == (200, {})
+
+
+def test_a_form_of_a_foreign_page_is_no_json(browser: Browser) -> None:
+    browser.log_in()
+    form = {"content-type": "text/plain"}
+    assert browser.ask("POST", "/teach/start", {"action": "rollback"}, **form)[0] == 415
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"action": "keys"},
+        {"action": "forget", "label": "--help"},
+        {"action": "record", "camera": "door", "label": "x", "count": 10**9},
+        {"action": "promote", "version": "../../etc/passwd"},
+        {"action": "train", "shell": "reboot"},
+    ],
+)
+def test_what_no_action_has_is_rejected(browser: Browser, wanted: dict[str, Any]) -> None:
+    browser.log_in()
+    assert browser.ask("POST", "/teach/start", wanted)[0] == 400
+
+
+def test_a_body_without_end_is_rejected(browser: Browser) -> None:
+    browser.log_in()
+    assert browser.ask("POST", "/teach/start", {"action": "train", "label": "x" * 5000})[0] == 413
+
+
+def test_who_has_logged_out_is_a_stranger(browser: Browser) -> None:
+    browser.log_in()
+    cookie = browser.headers["cookie"]
+    assert browser.ask("POST", "/teach/logout", {})[0] == 200
+    assert browser.ask("GET", "/teach/job", cookie=cookie)[0] == 403
+
+
+def test_the_state_is_that_of_the_command(browser: Browser) -> None:
+    browser.log_in()
+    status, state = browser.ask("GET", "/teach/state")
+    assert (status, state["node"], state["cameras"]) == (200, "box", ["door"])
+    assert (state["labels"], state["versions"], state["promoted"], state["problem"]) == ([], [], None, "")
+
+
+def test_a_job_that_fails_says_why(browser: Browser) -> None:
+    browser.log_in()
+    status, started = browser.ask("POST", "/teach/start", {"action": "train"})
+    assert (status, started["user"], started["is_running"]) == (200, "anna", True)
+
+    ended = eventually(lambda: (job := browser.ask("GET", "/teach/job")[1]) and not job["is_running"] and job, 60)
+
+    assert "no crops" in ended["error"]
+
+
+def test_options_of_an_action_are_those_of_the_command() -> None:
+    request = TeachJobRequest(action="record", camera="door", label="half open", count=40)
+    assert request.arguments(["edged.yaml", "--set=node=box"]) == [
+        "record",
+        "--set=node=box",
+        "--camera=door",
+        "--count=40",
+        "--duration=600",
+        "--label=half open",
+        "--json",
+        "--",
+        "edged.yaml",
+    ]
