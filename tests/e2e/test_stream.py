@@ -1,7 +1,6 @@
 """What a running daemon publishes, read by our client, by another program and by promtool."""
 
 import json
-import os
 import re
 import shutil
 import signal
@@ -19,6 +18,7 @@ from edged.client import subscribe
 from edged.client.schema import PUBLISHED, schema_file
 from edged.messages import SNAPSHOTS
 from tests.e2e.daemon import PATIENT, START_S, SYNTHETIC, Daemon, config_in, run_edged
+from tests.e2e.node_packages import zeromq_folder
 from tests.eventually import eventually
 
 NODE_SUBSCRIBER = """
@@ -120,18 +120,8 @@ def test_a_program_that_is_not_ours_reads_the_stream(daemon: Daemon, zeromq_for_
 
 @pytest.fixture(scope="module")
 def zeromq_for_node() -> Path:
-    """A folder with the npm package `zeromq`, kept between runs."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("node or npm is absent")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "edged-tests" / "node"
-    if not (folder / "node_modules" / "zeromq").is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        install = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), "zeromq@6"]
-        done = subprocess.run(install, capture_output=True, text=True, timeout=120, check=False)
-        if done.returncode:
-            pytest.skip(f"npm cannot install zeromq: {done.stderr[-200:]}")
-    return folder
+    """A folder with the npm package `zeromq`."""
+    return zeromq_folder()
 
 
 def test_promtool_has_nothing_to_say_of_the_metrics(daemon: Daemon) -> None:
