@@ -27,6 +27,7 @@ Text = Annotated[str, Field(pattern=r"^[^\-]", max_length=200)]  # so that none 
 WARNING = "edged: warning: "
 STATE_S = 5.0  # for which the lists of labels and versions are kept while no job runs
 STOP_S = 10.0
+INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 LIST_S = 120.0
 RECORD_S = 600
 
@@ -120,7 +121,7 @@ class TeachJob:
             last = self._read_progress(process.stderr)
             self.result = _json_in(output.result())
             if code := process.wait():
-                self.error = last.removeprefix("edged: ").removeprefix("warning: ") or f"it ended with code {code}"
+                self.error = "stopped before it began" if code in INTERRUPTED else _reason_in(last, code)
         self.ended_s = time.monotonic()
 
     def _read_progress(self, lines: IO[str] | None) -> str:
@@ -213,12 +214,17 @@ class TeachJobs:
         except (OSError, subprocess.TimeoutExpired) as error:
             return {}, f"edged teach {action}: {error}"
         lines = ended.stderr.strip().splitlines()
-        error = lines[-1].removeprefix("edged: ") if ended.returncode and lines else ""
-        return _json_in(ended.stdout) or {}, error
+        problem = lines[-1].removeprefix("edged: ") if ended.returncode and lines else ""
+        return _json_in(ended.stdout) or {}, problem
 
     @staticmethod
     def _command(arguments: Sequence[str]) -> list[str]:
         return [sys.executable, "-m", "edged", "teach", *arguments]
+
+
+def _reason_in(line: str, code: int) -> str:
+    """Return why a command failed, by its last line."""
+    return line.removeprefix("edged: ").removeprefix("warning: ") or f"it ended with code {code}"
 
 
 def _all_of(stream: IO[str] | None) -> str:

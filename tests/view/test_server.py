@@ -62,8 +62,9 @@ class View:
 
     @staticmethod
     def _next_counts(events: HTTPResponse) -> dict[str, int]:
-        while events.readline() != b"event: node\n":
-            pass
+        while (line := events.readline()) != b"event: node\n":
+            if not line:  # the view has ended the stream
+                return {}
         events.readline()  # the number of the node
         counts: dict[str, int] = json.loads(events.readline().removeprefix(b"data: "))["disconnections"]
         return counts

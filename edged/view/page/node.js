@@ -79,8 +79,8 @@ export class Node {
   }
 
   drawTop(state, isOneOfMany) {
-    show(this.part("node-top"), isOneOfMany);
-    setText(this.part("node-name"), this.node?.node ?? "");
+    this.part("node-top").classList.toggle("unseen", !isOneOfMany); // a screen reader needs the heading
+    setText(this.part("node-name"), this.node?.node ?? "Node");
     setText(this.part("node-address"), this.node?.address ?? "");
     setText(this.part("link"), LINKS[state]);
     this.part("link").dataset.state = CHIPS[state];
