@@ -12,14 +12,15 @@ import signal
 import sys
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 
 from edged import __version__
-from edged.cli.options import add_verbosity, leaf_parsers
-from edged.cli.terminal import print_notes, show_compiling
+from edged.cli.options import add_example, add_verbosity, leaf_parsers
+from edged.cli.terminal import INDENT, print_notes, show_compiling
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
 from edged.system import log
-from edged.system.plain_text import printable_lines
+from edged.system.plain_text import fitted, printable_lines
 from edged.system.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
 from edged.system.systemd import is_started_by_systemd
 
@@ -29,7 +30,7 @@ VERBS = {
     "init": "write a config for the camera and the model of this host, and check it",
     "reload": "reload the config of the running daemon",
     "check": "validate a config, its model, devices and addresses; list what would run",
-    "doctor": "diagnose this board, its drivers and its config, and print the commands that mend them",
+    "doctor": "diagnose this board and its config, and print the commands that mend them",
     "devices": "list OpenCL devices, cameras and power sensors",
     "subscribe": "print predictions as they are published",
     "top": "show the state of cameras and workers in the terminal",
@@ -72,7 +73,11 @@ def run_command_line(argv: Sequence[str]) -> int:
     """Run the verb that `argv` names and return the exit code."""
     open_standard_streams()
     try:
-        return _run_verb(argv)
+        if not argv:
+            command_parser(()).print_help(sys.stderr)
+            return ConfigError.exit_code
+        unknown = _unknown_verb(argv[0])
+        return print_error(unknown) if unknown else _run_verb(argv)
     finally:
         discard_unwritten()
 
@@ -80,6 +85,7 @@ def run_command_line(argv: Sequence[str]) -> int:
 def command_parser(verbs: Collection[str] = tuple(VERBS)) -> argparse.ArgumentParser:
     """Build the parser of all verbs; only those of `verbs` are imported and get their arguments."""
     parser = argparse.ArgumentParser(prog="edged", description="Image classification appliance.")
+    add_example(parser, "edged demo", "edged init", "edged VERB --help")
     parser.add_argument("--version", action="version", version=f"edged {__version__}")
     commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb, summary in VERBS.items():
@@ -115,6 +121,15 @@ def _run_verb(argv: Sequence[str]) -> int:
     return code
 
 
+def _unknown_verb(name: str) -> ConfigError | None:
+    """Return the error for a verb that does not exist, with the most similar one."""
+    if name in VERBS or name.startswith("-"):
+        return None
+    similar = get_close_matches(name, VERBS, n=1)
+    hint = f"did you mean `edged {similar[0]}`? " if similar else ""
+    return ConfigError(f"there is no command {name!r}: {hint}`edged --help` lists all")
+
+
 def _configure_output(arguments: argparse.Namespace) -> None:
     """Apply --verbose and --quiet: to notes, to log lines, and to the log lines of child processes."""
     print_notes(enabled=not arguments.quiet)
@@ -138,7 +153,7 @@ def print_error(error: EdgedError | MemoryError) -> int:
     """Print the error on standard error, and return its exit code."""
     text = "out of memory" if isinstance(error, MemoryError) else printable_lines(str(error))
     with suppress(OSError):  # the exit code is enough
-        print(f"edged: {text}", file=sys.stderr, flush=True)
+        print(fitted(f"edged: {text}", sys.stderr, INDENT), file=sys.stderr, flush=True)
     if isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     return EX_CONFIG if is_started_by_systemd() and isinstance(error, ConfigError) else error.exit_code

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from edged.camera.discover import CameraFound, list_cameras
 from edged.cli.options import add_example, add_json, add_sysfs
+from edged.cli.terminal import show
 from edged.config import EnergyConfig
 from edged.energy.find import Rails, find_rails
 from edged.energy.idle import watts_over
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _print_section(title: str, lines: Sequence[str] | Iterator[str]) -> None:
     print(title)
     for line in lines:
-        print(f"  {line}")
+        show(f"  {line}")
 
 
 def _device_lines(devices: "Sequence[Device]", problem: str | None) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,12 +12,12 @@ import yaml
 
 from edged.cli.model_options import add_input_options, given_keys, model_config
 from edged.cli.options import add_example, add_json
-from edged.cli.terminal import warn
+from edged.cli.terminal import room_for_names, shortened, warn
 from edged.errors import ModelError
 from edged.messages.preparation import ON_COMMAND_LINE, RECIPES, default_warning
 from edged.model.cost import LayerCost, layer_costs, peak_bytes
 from edged.model.package import Model, is_file_name, load_model
-from edged.system.plain_text import aligned, printable_json, printable_lines
+from edged.system.plain_text import aligned, fitted, printable_json, printable_lines
 
 if TYPE_CHECKING:
     from onnx import ValueInfoProto
@@ -140,7 +141,8 @@ class InspectReport:
 
     def as_text(self) -> str:
         """Return the facts, the table of layers and the lines of config to paste."""
-        parts = ["\n".join(f"{name:12}{text}" for name, text in self._facts())]
+        facts = (fitted(f"{name:12}{text}", sys.stdout, 12) for name, text in self._facts())
+        parts = ["\n".join(facts)]
         if self.file and self.file.missing:
             parts.append("\n".join(["operators that edged lacks:", *(f"  {each}" for each in self.file.missing)]))
         if self.model:
@@ -197,7 +199,9 @@ def table(costs: Sequence[LayerCost]) -> str:
     sums = (sum(each.parameters for each in costs), sum(each.macs for each in costs))
     total = sum(each.activation_bytes for each in costs)
     rows.append(("sum", "", "", *(f"{number:,}" for number in (*sums, total))))
-    return "\n".join(aligned(rows, left=2))
+    others = sum(2 + max(map(len, column)) for column in list(zip(*rows, strict=True))[1:])
+    wide = room_for_names((name for name, *_ in rows), others)
+    return "\n".join(aligned([(shortened(name, wide), *cells) for name, *cells in rows], left=2))
 
 
 def _row(cost: LayerCost) -> tuple[str, ...]:

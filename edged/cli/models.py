@@ -11,16 +11,17 @@ import numpy as np
 
 from edged.cli.model_options import size, validated
 from edged.cli.options import add_example, add_json
+from edged.cli.terminal import show
 from edged.config import ModelConfig
 from edged.model.cost import macs, parameters, peak_bytes
 from edged.model.graph import Graph
 from edged.model.package import BUNDLED, RANDOM, Model, is_file_name, load_model, model_path
 from edged.system.plain_text import printable_lines
 
-HEAD = ("model", "input", "parameters", "file", "weights", "tensors", "MACs", "activations")
+HEAD = ("model", "input", "params", "file", "weights", "tensors", "MACs", "outputs")
 EXPLANATION = (
     "weights, tensors: bytes in memory on a CPU in fp32, of the tensors those that exist at the same time",
-    "activations: numbers that all layers write for one frame",
+    "params: numbers that were trained; outputs: numbers that all layers write for one frame",
 )
 
 
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(_line(HEAD, width))
     for each in found:
         print(printable_lines(_line(tuple(_cells(each)), width)), flush=True)
-    print("", *EXPLANATION, sep="\n")
+    show("\n".join(("", *EXPLANATION)))
     return 0
 
 
@@ -118,4 +119,4 @@ def _megabytes(count: int) -> str:
 
 def _line(cells: Sequence[str], width: int) -> str:
     first, *rest = cells
-    return f"{first:{width}} " + " ".join(f"{cell:>11}" for cell in rest)
+    return f"{first:{width}} " + " ".join(f"{cell:>8}" for cell in rest)

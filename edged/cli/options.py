@@ -3,6 +3,7 @@
 import argparse
 import math
 import re
+import textwrap
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +14,7 @@ from edged.config.overrides import Override, override_of
 from edged.transport.address import ZMQ_ADDRESS
 
 DEMO = Path("configs/demo.yaml")
+EXAMPLE_COLUMNS = 78  # of an example in a help text
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -24,8 +26,18 @@ def packaged_demo() -> Path:
 def add_example(parser: argparse.ArgumentParser, *commands: str) -> None:
     """End the help of `parser` with examples: complete command lines."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    lines = "\n".join(f"  {command}" for command in commands)
+    lines = "\n".join(_continued(command) for command in commands)
     parser.epilog = f"{'examples' if len(commands) > 1 else 'example'}:\n{lines}"
+
+
+def _continued(command: str) -> str:
+    """Indent a command line, and continue it on the next line where 80 columns do not hold it."""
+    if len(command) <= EXAMPLE_COLUMNS:
+        return f"  {command}"
+    lines = textwrap.wrap(
+        command, EXAMPLE_COLUMNS - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(f"  {line}" for line in " \\\n".join(lines).split("\n"))
 
 
 def add_json(parser: argparse.ArgumentParser, what: str = "one JSON object") -> None:

@@ -9,11 +9,15 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import TextIO
 
+from edged.system.plain_text import fitted
+
 _NOTES = logging.getLogger("edged.cli.notes")  # its level says whether notes are printed
+LEAST_NAME = 8  # characters of a name in a table
+INDENT = len("edged: ")  # of a message's further lines
 CLEAR = "\r\x1b[K"  # to the start of the line, and erase it (ECMA-48, EL)
 BAR = 20
 EVERY_S = 30.0  # between two lines of progress, without a terminal
@@ -25,15 +29,36 @@ def print_notes(*, enabled: bool) -> None:
     _NOTES.setLevel(logging.INFO if enabled else logging.WARNING)
 
 
+def show(text: str, indent: int = 4) -> None:
+    """Print text on standard output, its lines broken between words where a terminal is narrower."""
+    print(fitted(text, sys.stdout, indent), flush=True)
+
+
+def shortened(name: str, width: int) -> str:
+    """Return a name of at most `width` characters: of a longer one its end, which tells most."""
+    return name if len(name) <= width else f"…{name[len(name) - width + 1 :]}"
+
+
+def room_for_names(names: Iterable[str], others: int) -> int:
+    """Return how wide a column of names may be, beside `others` characters in a line of the terminal.
+
+    Elsewhere it is as wide as its names.
+    """
+    longest = max(map(len, names))
+    if not sys.stdout.isatty():
+        return longest
+    return max(LEAST_NAME, min(longest, shutil.get_terminal_size().columns - others))
+
+
 def note(text: str) -> None:
     """Print `edged: text` on standard error, unless --quiet."""
     if _NOTES.isEnabledFor(logging.INFO):
-        print(f"edged: {text}", file=sys.stderr, flush=True)
+        print(fitted(f"edged: {text}", sys.stderr, INDENT), file=sys.stderr, flush=True)
 
 
 def warn(text: str) -> None:
     """Print `edged: warning: text` on standard error."""
-    print(f"edged: warning: {text}", file=sys.stderr, flush=True)
+    print(fitted(f"edged: warning: {text}", sys.stderr, INDENT), file=sys.stderr, flush=True)
 
 
 class StatusLine:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from edged.system.plain_text import printable
+from edged.system.plain_text import fitted, printable
 from edged.system.standard_streams import LineWriter
 from edged.system.systemd import is_journal
 
@@ -101,12 +101,16 @@ class _OneLine(logging.Formatter):
         return printable(super().formatMessage(record), " ")
 
 
+TIME_COLUMNS = len("12:34:56 ")
+
+
 class _Terminal(_OneLine):
-    """Formats as `12:34:56 warning: message`; at level info without the level."""
+    """Formats as `12:34:56 warning: message`; at level info without the level. Fits a terminal."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
-        return f"{self.formatTime(record, '%H:%M:%S')} {level}{super().formatMessage(record)}"
+        line = f"{self.formatTime(record, '%H:%M:%S')} {level}{super().formatMessage(record)}"
+        return fitted(line, sys.stderr, TIME_COLUMNS)
 
 
 class _Journal(_OneLine):

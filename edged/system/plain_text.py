@@ -1,7 +1,10 @@
 """Make text of others (labels, names of models, files, nodes) safe for terminals and JSON, and align tables."""
 
+import shutil
+import textwrap
 import unicodedata
 from collections.abc import Sequence
+from typing import TextIO
 
 MAX_CHARACTERS = 256
 # make text look like other text
@@ -40,6 +43,26 @@ def printable(text: str, replacement: str = "?") -> str:
 def printable_lines(text: str) -> str:
     """Apply `printable` to each line of a text."""
     return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def fitted(text: str, stream: TextIO | None, indent: int) -> str:
+    """Break each line of `text` between words where `stream` is a terminal that is narrower.
+
+    `indent`: blanks before each line but the first. Words, as paths and commands, stay whole.
+    """
+    if stream is None or not stream.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(_broken(line, width, indent) for line in text.split("\n"))
+
+
+def _broken(line: str, width: int, indent: int) -> str:
+    if len(line) <= width:
+        return line
+    indentation = " " * (indent + len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line, width, subsequent_indent=indentation, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def printable_json(json: str) -> str:

@@ -45,9 +45,9 @@ def test_the_table_has_a_line_for_each_model_and_fits_a_terminal(capsys: pytest.
     assert run_command_line(["models", "digits", "squeezenet1_1"]) == 0
 
     head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == ["model", "input", "parameters", "file", "weights", "tensors", "MACs", "activations"]
+    assert head.split() == ["model", "input", "params", "file", "weights", "tensors", "MACs", "outputs"]
     assert [line.split()[0] for line in lines[:2]] == ["digits", "squeezenet1_1"]
-    assert max(map(len, lines[:2])) <= 110
+    assert max(map(len, lines[:2])) <= 80
 
 
 def test_a_model_that_is_not_there_is_an_error_that_names_it(capsys: pytest.CaptureFixture[str]) -> None:

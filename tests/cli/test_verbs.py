@@ -33,8 +33,11 @@ def options_of(command: str) -> dict[str, argparse.Action]:
     return {option: action for action in COMMANDS[command]._actions for option in action.option_strings}
 
 
+CONTINUED = " \\\n      "  # of a command on two lines
+
+
 def examples_of(parser: argparse.ArgumentParser) -> list[str]:
-    title, *lines = (parser.epilog or "").splitlines()
+    title, *lines = (parser.epilog or "").replace(CONTINUED, " ").splitlines()
     assert title in {"example:", "examples:"}
     return [line.strip() for line in lines]
 
@@ -43,7 +46,7 @@ def examples_of(parser: argparse.ArgumentParser) -> list[str]:
 def test_the_help_ends_with_examples_that_parse(command: str) -> None:
     examples = examples_of(COMMANDS[command])
     assert any(example.startswith(command) for example in examples)
-    assert COMMANDS[command].format_help().rstrip().endswith(examples[-1])
+    assert COMMANDS[command].format_help().replace(CONTINUED, " ").rstrip().endswith(examples[-1])
     for example in examples:
         words = shlex.split(example.partition(" > ")[0])
         arguments = command_parser().parse_args(words[1:])
@@ -179,3 +182,16 @@ def test_bash_completes_verbs_actions_and_options(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
 
     assert done.stdout.split() == ["teach", "shadow", "--duration"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["demi"], "there is no command 'demi': did you mean `edged demo`? `edged --help` lists all"),
+        (["xyzzy"], "there is no command 'xyzzy': `edged --help` lists all"),
+        ([], "edged demo"),  # the whole help, which ends with what to begin with
+    ],
+)
+def test_a_newcomer_is_led_to_a_command(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(argv) == 2
+    assert told in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Text of others does not steer a terminal."""
 
+import io
 import json
 
 import msgspec
@@ -13,7 +14,7 @@ from edged.errors import ConfigError
 from edged.hub.frames.ledger import Ledger
 from edged.hub.stats.summary import Tally, camera_line
 from edged.messages import Label, Prediction
-from edged.system.plain_text import printable, printable_json, printable_lines
+from edged.system.plain_text import fitted, printable, printable_json, printable_lines
 from tests.messages.examples import PREDICTION
 
 HOSTILE = "\x1b[2J\x9b31m\u202ecat\x07\n"
@@ -62,3 +63,24 @@ def test_an_error_is_harmless(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().err
     assert "\x1b" not in shown
     assert len(shown.splitlines()) == 3
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_lines_that_are_not_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "24")
+    text = "12:00:00 camera /dev/v4l/by-id/usb-a-b-c is down"
+    assert fitted(text, Terminal(), 9).splitlines() == [
+        "12:00:00 camera",
+        "         /dev/v4l/by-id/usb-a-b-c",  # a path stays whole
+        "         is down",
+    ]
+
+
+def test_a_file_gets_lines_as_they_are() -> None:
+    text = "word " * 100
+    assert fitted(text, io.StringIO(), 9) == text
+    assert fitted(text, None, 9) == text

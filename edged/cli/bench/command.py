@@ -26,6 +26,7 @@ from edged.cli.model_options import (
 )
 from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import pictures_of, random_images
+from edged.cli.terminal import show
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
@@ -70,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(as_json(reports, errors))
     else:
-        print(as_table(reports), *([errors.as_table()] if errors else []), sep="\n\n")
+        show("\n\n".join([as_table(reports), *([errors.as_table()] if errors else [])]))
     return 0
 
 

@@ -13,7 +13,7 @@ from edged.model.cost import macs
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 
-HEAD = f"{'J a frame':>12}{'W':>8}{'right':>9}"
+HEAD = f"{'J a frame':>10}{'W':>7}{'right':>7}"
 UNKNOWN = "not known: give --images FOLDER with a sub-folder for each label of the model"
 
 EnergyReport = Mapping[str, Any]
@@ -48,7 +48,7 @@ def columns(row: EnergyReport) -> str:
     joules, watts = (_number(row["energy"][key]) for key in ("joules", "watts"))
     accuracy = row["accuracy"]
     right = f"{accuracy['right'] / accuracy['frames']:.1%}" if accuracy else "–"
-    return f"{joules:>12}{watts:>8}{right:>9}"
+    return f"{joules:>10}{watts:>7}{right:>7}"
 
 
 def footnotes(rows: Sequence[EnergyReport]) -> list[str]:
@@ -117,21 +117,26 @@ def as_table(reports: Sequence[Report]) -> str:
     first, *others = reports
     size = first["size"]
     width, height = size if isinstance(size, list) else (size, size)
+    times = "".join(f"{name:>11}" for name in _times(first))
     lines = [
         f"{first['model']} {width}×{height}, batch {first['batch']}, {first['macs'] / 1e6:.1f} MMAC a frame, "
         f"{first['precision']}, on {first['device']}",
-        f"{'convolution':12}{'median':>12}{'min':>12}{'p99':>12}{'host':>12}{'GMAC/s':>9}{'kernels':>9}{'runs':>6}"
-        + (HEAD if "energy" in first else ""),
+        f"{'convolution':12}{times}{'GMAC/s':>8}{'kernels':>8}{'runs':>6}" + (HEAD if "energy" in first else ""),
         *map(_line, reports),
     ]
     for other in others:
-        times = other["seconds"]["median"] / first["seconds"]["median"]
-        lines.append(f"{other['conv']} takes {times:.1f} times as long as {first['conv']}")
+        ratio = other["seconds"]["median"] / first["seconds"]["median"]
+        lines.append(f"{other['conv']} takes {ratio:.1f} times as long as {first['conv']}")
     return "\n".join([*lines, *footnotes(reports)])
 
 
+def _times(row: Report) -> dict[str, float]:
+    """Return the times to print: fewer where columns of energy follow."""
+    times = {**row["seconds"], "host": row["host_seconds"]}
+    return times if "energy" not in row else {name: times[name] for name in ("median", "p99")}
+
+
 def _line(row: Report) -> str:
-    seconds = [*row["seconds"].values(), row["host_seconds"]]
     speed = row["macs"] * row["batch"] / row["seconds"]["median"] / 1e9
-    times = "".join(f"{value * 1e3:9.2f} ms" for value in seconds)
-    return f"{row['conv']:12}{times}{speed:9.1f}{row['kernels']:9}{row['runs']:6}{columns(row)}"
+    times = "".join(f"{value * 1e3:8.2f} ms" for value in _times(row).values())
+    return f"{row['conv']:12}{times}{speed:8.1f}{row['kernels']:8}{row['runs']:6}{columns(row)}"

@@ -20,6 +20,7 @@ from edged.cli.check.hosts import (
 from edged.cli.check.pipeline import camera_finding, model_findings, taught_findings, worker_findings
 from edged.cli.options import add_config, add_example, add_host, add_json
 from edged.cli.run import config_or_demo
+from edged.cli.terminal import show
 from edged.config import Config
 from edged.config.load import ConfigSource
 from edged.energy.find import find_rails
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         return ConfigError.exit_code if errors else 0
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
-        print(f"{finding.level:8} {finding.what:{width}}  {printable_lines(finding.text)}")
+        show(f"{finding.level:8} {finding.what:{width}}  {printable_lines(finding.text)}", width + 11)
     program = "`edged camera` or `edged worker`" if host else "`edged run`"
     verdict = f"{program} would fail, {errors} error{'s' * (errors > 1)} above" if errors else "ready to run"
     print(f"{named}: {verdict}{f' on {host}' * bool(host)}")

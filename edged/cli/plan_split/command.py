@@ -14,12 +14,14 @@ from edged.cli.plan_split.measure import measure, try_each
 from edged.cli.plan_split.pump import Tried
 from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, Unit, Way, Ways
 from edged.cli.plan_split.workers import run_workers
-from edged.cli.terminal import note
+from edged.cli.terminal import note, room_for_names, shortened, show
 from edged.config import Config, WorkerConfig
 from edged.config.load import load_config
 from edged.errors import ConfigError
 from edged.messages import ModelInfo, WorkerHello
 from edged.messages.message import as_dict
+
+PLACE_COLUMNS = 11 + 16 + 11  # of a single cut, beside the names and the units
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +109,16 @@ def _places(report: SplitReport) -> Iterator[str]:
     """Format a line for each place: the time from the place before on each unit, and a cut there."""
     ways = report.measured
     names = ["the scores" if place.after is None else place.after for place in ways.places]
-    wide = max(map(len, names))
-    heads = "".join(f"{unit.name[:12]:>15}" for unit in ways.units)
-    yield f"{'up to':{wide}}{heads}{'crosses':>14}   a single cut there"
+    wide = room_for_names(names, 11 * len(ways.units) + PLACE_COLUMNS)
+    heads = "".join(f"{unit.name[:10]:>11}" for unit in ways.units)
+    yield f"{'up to':{wide}}{heads}{'crosses':>11}  a single cut there"
     for number, place in list(enumerate(ways.places))[1:]:
-        stretch = "".join(f"{_stretch_s(unit, number) * MS:12.2f} ms" for unit in ways.units)
+        stretch = "".join(f"{_stretch_s(unit, number) * MS:8.2f} ms" for unit in ways.units)
         cut = ""
         if place.after is not None:
             found = report.figures(ways.at(number))
-            cut = f"{place.nbytes * KB:11.1f} kB {found.frames_per_s:8.1f} frames/s{found.latency_s * MS:9.1f} ms"
-        yield f"{names[number]:{wide}}{stretch}{cut}"
+            cut = f"{place.nbytes * KB:8.1f} kB{found.frames_per_s:7.1f} frames/s{found.latency_s * MS:8.1f} ms"
+        yield f"{shortened(names[number], wide):{wide}}{stretch}{cut}"
 
 
 def _stretch_s(unit: Unit, number: int) -> float:
@@ -127,8 +129,8 @@ def _stretch_s(unit: Unit, number: int) -> float:
 
 def _ways(report: SplitReport) -> Iterator[str]:
     wide = max(len(way.title) for way in report.ways)
-    tried = f"{'measured':>25}{'ratio':>19}" if report.tried else ""
-    yield f"{'':{wide}}{'predicted':>25}{tried}"
+    tried = f"{'measured':>21}{'ratio':>13}" if report.tried else ""
+    yield f"{'':{wide}}{'predicted':>21}{tried}"
     for way in report.ways:
         yield f"{way.title:{wide}}{_figures(report, way)}"
         if len(way.parts) > 1:
@@ -137,12 +139,12 @@ def _ways(report: SplitReport) -> Iterator[str]:
 
 def _figures(report: SplitReport, way: Way) -> str:
     expected, tried = report.figures(way.predicted), report.tried.get(way)
-    text = f"{expected.frames_per_s:9.1f}/s{expected.latency_s * MS:11.1f} ms"
+    text = f"{expected.frames_per_s:8.1f}/s{expected.latency_s * MS:8.1f} ms"
     if tried is None:
         return text
     came = report.figures(tried)
     ratios = came.frames_per_s / expected.frames_per_s, came.latency_s / expected.latency_s
-    return f"{text}{came.frames_per_s:9.1f}/s{came.latency_s * MS:11.1f} ms{ratios[0]:10.2f}{ratios[1]:9.2f}"
+    return f"{text}{came.frames_per_s:8.1f}/s{came.latency_s * MS:8.1f} ms{ratios[0]:7.2f}{ratios[1]:6.2f}"
 
 
 def _advice(report: SplitReport) -> Iterator[str]:
@@ -214,7 +216,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(report.as_object() | {"config": lines}))
     else:
-        print(as_text(report), f"# {best.title}", lines, sep="\n")
+        show(as_text(report))
+        print(f"# {best.title}", lines, sep="\n")
     return 0
 
 

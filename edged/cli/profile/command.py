@@ -10,7 +10,7 @@ from edged.cli.model_options import add_model_options, add_plan_options, add_var
 from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import random_images
 from edged.cli.profile.attach import add_attach_options, check_attach_options
-from edged.cli.terminal import EVERY_S, StatusLine, note
+from edged.cli.terminal import EVERY_S, StatusLine, note, show
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.runtime.select import is_numpy, opencl_device
@@ -49,7 +49,10 @@ def _attach(arguments: argparse.Namespace) -> int:
 
     attached = attach(arguments)
     _write(arguments, attached.report)
-    print(json.dumps(attached.as_object()) if arguments.json else attached.as_table())
+    if arguments.json:
+        print(json.dumps(attached.as_object()))
+    else:
+        show(attached.as_table())
     return 0
 
 
@@ -72,7 +75,7 @@ def _profile_here(arguments: argparse.Namespace) -> int:
         compared = {"compared": reports[1].as_object()} if arguments.compare else {}
         print(json.dumps(reports[0].as_object() | compared))
     else:
-        print(reports[0].beside(reports[1]) if arguments.compare else reports[0].as_table())
+        show(reports[0].beside(reports[1]) if arguments.compare else reports[0].as_table())
     return 0
 
 

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from edged.cli.terminal import room_for_names, shortened
 from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.peaks import Peaks
@@ -10,6 +11,8 @@ from edged.engine.profile import KernelProfile, Profile, side_by_side
 from edged.model.cost import macs
 from edged.model.package import Model
 
+PROFILE_COLUMNS = 2 + 19 + 9 + 8 + 6 + 2 + 15 + 6  # beside the layers' names
+COMPARE_COLUMNS = 2 + 19 + 9 + 2 + 19 + 9 + 7
 US = 1e6
 MS = 1e3
 
@@ -69,23 +72,23 @@ class Report:
     def as_table(self) -> str:
         """Format one line per kernel, and their sum against the wall time."""
         kernels = self.profile.kernels
-        wide = max(len(kernel.cost.operator) for kernel in kernels)
-        heading = f"{'layer':{wide}}  {'kernel':20}{'µs':>9}{'GFLOP/s':>9}{'GB/s':>8}  {'roofline':18}{'frame':>7}"
+        wide = room_for_names((kernel.cost.operator for kernel in kernels), PROFILE_COLUMNS)
+        heading = f"{'layer':{wide}}  {'kernel':19}{'µs':>9}{'GFLOP/s':>8}{'GB/s':>6}  {'roofline':15}{'frame':>6}"
         return "\n".join([self.title, self.roofs, heading, *(self._line(k, wide) for k in kernels), *self._sums()])
 
     def _line(self, kernel: KernelProfile, wide: int) -> str:
         cost = kernel.cost
-        speed = f"{kernel.flops_per_s / 1e9:9.1f}" if cost.macs else f"{'':9}"
+        speed = f"{kernel.flops_per_s / 1e9:8.1f}" if cost.macs else f"{'':8}"
         roofline = self._of_roofline(kernel)
         return (
-            f"{cost.operator:{wide}}  {cost.kernel:20}{kernel.seconds * US:9.1f}{speed}"
-            f"{kernel.bytes_per_s / 1e9:8.1f}  {roofline:18}{self.share_of_frame(kernel):7.1%}"
+            f"{shortened(cost.operator, wide):{wide}}  {cost.kernel:19}{kernel.seconds * US:9.1f}{speed}"
+            f"{kernel.bytes_per_s / 1e9:6.1f}  {roofline:15}{self.share_of_frame(kernel):6.1%}"
         )
 
     def _of_roofline(self, kernel: KernelProfile) -> str:
         if self.peaks is None:
             return ""
-        return f"{kernel.share_of_bound(self.peaks):.0%}".rjust(5) + f" of {kernel.bound(self.peaks)}"
+        return f"{kernel.share_of_bound(self.peaks):.0%}".rjust(4) + f" {kernel.bound(self.peaks)}"
 
     def _sums(self) -> list[str]:
         profile, count = self.profile, len(self.profile.kernels)
@@ -95,8 +98,8 @@ class Report:
             f"{count} kernels: {profile.kernels_s * MS:.3f} ms{self._least()}",
             f"gaps between them: {profile.gaps_s * MS:.3f} ms, {gap_us:.1f} µs each",
             f"before and after: {rest_s * MS:.3f} ms (upload, download, waking up)",
-            f"wall time of a job: {profile.wall_s * MS:.3f} ms, median of {len(profile.runs)}; "
-            f"the host took {profile.submit_s * MS:.3f} ms of it to submit",
+            f"wall time of a job: {profile.wall_s * MS:.3f} ms, median of {len(profile.runs)}",
+            f"submitting, of that: {profile.submit_s * MS:.3f} ms on the host",
         ]
 
     def _least(self) -> str:
@@ -108,14 +111,14 @@ class Report:
     def beside(self, other: "Report") -> str:
         """Format one line per layer, with the kernels of both plans and the ratio of their times."""
         pairs = side_by_side(self.profile.kernels, other.profile.kernels)
-        wide = max(len(mine.cost.operator) for mine, _ in pairs)
+        wide = room_for_names((mine.cost.operator for mine, _ in pairs), COMPARE_COLUMNS)
         lines = [
-            f"{mine.cost.operator:{wide}}  {mine.cost.kernel:18}{mine.seconds * US:9.1f}"
-            f"  {theirs.cost.kernel:18}{theirs.seconds * US:11.1f}{theirs.seconds / mine.seconds:8.2f}"
+            f"{shortened(mine.cost.operator, wide):{wide}}  {mine.cost.kernel:19}{mine.seconds * US:9.1f}"
+            f"  {theirs.cost.kernel:19}{theirs.seconds * US:9.1f}{theirs.seconds / mine.seconds:7.2f}"
             for mine, theirs in pairs
         ]
         heading = (
-            f"{'layer':{wide}}  {self.subject.conv:18}{'µs':>9}  {other.subject.conv:18}{'µs':>11}{'ratio':>8}"
+            f"{'layer':{wide}}  {self.subject.conv:19}{'µs':>9}  {other.subject.conv:19}{'µs':>9}{'ratio':>7}"
         )
         sums = (
             ("kernels", self.profile.kernels_s, other.profile.kernels_s),
@@ -123,7 +126,7 @@ class Report:
             ("wall time", self.profile.wall_s, other.profile.wall_s),
         )
         lines += [
-            f"{name:{wide}}  {'':18}{mine * US:9.1f}  {'':18}{theirs * US:11.1f}{theirs / mine:8.2f}"
+            f"{name:{max(wide, 9)}}  {'':19}{mine * US:9.1f}  {'':19}{theirs * US:9.1f}{theirs / mine:7.2f}"
             for name, mine, theirs in sums
         ]
         return "\n".join([self.title, heading, *lines])

@@ -10,7 +10,7 @@ from typing import Any
 
 from edged.arithmetic import ceil_div
 from edged.cli.teach.folder import Place, find_place_of, warn_about
-from edged.cli.terminal import note, warn
+from edged.cli.terminal import note, show, warn
 from edged.errors import ConfigError, EdgedError
 from edged.model.head_versions import Version, load_promoted
 from edged.system.files import FOR_ALL, replace_file
@@ -57,13 +57,13 @@ def _store_as_object(store: CropStore) -> dict[str, Any]:
 
 def _print_labels(store: CropStore) -> None:
     if not store.crops:
-        print(
+        show(
             f"no crops in {store.folder}: record some with `edged teach record CONFIG --camera NAME --label LABEL`"
         )
     for label, count in counts(store.crops).items():
         ours = [crop for crop in store.crops if crop.label == label]
         cameras = ", ".join(sorted({crop.camera for crop in ours if crop.camera})) or "an unknown camera"
-        print(
+        show(
             f"{label}: {count.crops} crops, {count.held_back} of them held back, {count.nbytes / MEGABYTE:.2f} MB,"
             f" from {cameras}, {_format_time(ours[0].recorded_at)} to {_format_time(ours[-1].recorded_at)}"
         )
@@ -74,7 +74,7 @@ def _print_labels(store: CropStore) -> None:
             print("\n".join(side_by_side(pictures, COLUMNS)))
     nbytes = sum(crop.nbytes for crop in store.crops)
     limits = f"{store.limits.crops} crops a label and {store.limits.megabytes:g} MB in all"
-    print(f"{len(store.crops)} crops, {nbytes / MEGABYTE:.2f} MB; above {limits}, the oldest are removed")
+    show(f"{len(store.crops)} crops, {nbytes / MEGABYTE:.2f} MB; above {limits}, the oldest are removed")
 
 
 def _read_crops(store: CropStore, crops: list[Crop]) -> list[tuple[Crop, Pixels]]:
@@ -119,9 +119,9 @@ def _print_versions(place: Place, *, as_json: bool) -> None:
     if promoted is None:
         print(f"the config's model answers: {place.config.model.path or place.config.model.name}")
     for version in versions:
-        print(f"{_line(version)}{', answers now' if version.sha256 == promoted else ''}")
+        show(f"{_line(version)}{', answers now' if version.sha256 == promoted else ''}")
     if not versions:
-        print(f"no versions in {place.folder}: train one with `edged teach train CONFIG`")
+        show(f"no versions in {place.folder}: train one with `edged teach train CONFIG`")
 
 
 def _line(version: Version) -> str:
@@ -156,7 +156,7 @@ def _print_removed(store: CropStore, removed: list[Crop], *, as_json: bool) -> N
         found = {"folder": str(store.folder), "removed": files, "crops": len(store.crops)}
         print(json.dumps(found, ensure_ascii=False))
         return
-    print(f"{len(removed)} crops removed; {len(store.crops)} are left in {store.folder}")
+    show(f"{len(removed)} crops removed; {len(store.crops)} are left in {store.folder}")
 
 
 def _print_moved(store: CropStore, moved: list[Path], *, as_json: bool) -> None:
@@ -166,4 +166,4 @@ def _print_moved(store: CropStore, moved: list[Path], *, as_json: bool) -> None:
         return
     for path in moved:
         print(f"damaged, moved to {path}")
-    print(f"{len(store.crops)} crops are whole" + (f", {len(moved)} files are damaged" if moved else ""))
+    show(f"{len(store.crops)} crops are whole" + (f", {len(moved)} files are damaged" if moved else ""))

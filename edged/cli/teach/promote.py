@@ -7,7 +7,7 @@ from typing import Any
 from edged.cli.daemon_client import connect_daemon
 from edged.cli.teach.folder import Place, find_place_of
 from edged.cli.teach.train import as_object, features_with_progress, running_verdict
-from edged.cli.terminal import note, warn
+from edged.cli.terminal import note, show, warn
 from edged.errors import EdgedError, ModelError
 from edged.messages.message import as_dict
 from edged.messages.teaching import PromoteAnswer, PromoteRequest
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({**as_dict(answer), **evaluation}, ensure_ascii=False))
     else:
-        print(answer.message)
+        show(answer.message)
     return 0
 
 
@@ -58,8 +58,8 @@ def _check_better(place: Place, version: Version, arguments: argparse.Namespace)
         after = evaluate.of_version(version, load_head(place.folder, version), held_back)
         name, before = running_verdict(place, model, held_back)
         evaluation = {"held_back": as_object(after), "before": {"name": name, **as_object(before)}}
-        show = note if arguments.json else print
-        show(f"held-back crops right: version {version}: {after}; what answers now ({name}): {before}")
+        tell = note if arguments.json else show
+        tell(f"held-back crops right: version {version}: {after}; what answers now ({name}): {before}")
         problem = f"version {version} is worse than what answers now" if after.right < before.right else ""
     if problem and not arguments.force:
         raise ModelError(f"not promoted: {problem}; --force promotes it anyway")

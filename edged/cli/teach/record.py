@@ -11,7 +11,7 @@ from typing import Self, TextIO
 from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.teach.folder import Place, find_place_of, warn_about
 from edged.cli.teach.samples import check_started, read_sample, samples_from
-from edged.cli.terminal import warn
+from edged.cli.terminal import show, warn
 from edged.messages import Stop
 from edged.messages.teaching import (
     LONGEST_TEACH_S,
@@ -170,7 +170,7 @@ def _print_summary(store: CropStore, recorder: Recorder, label: str, *, as_json:
         found = {"folder": str(store.folder), "label": label, **counts, "other_labels": sorted(recorder.elsewhere)}
         print(json.dumps(found, ensure_ascii=False))
     else:
-        print(f"{label}: {new} new crops, {same} stored before; {there} in all, in {store.folder}")
+        show(f"{label}: {new} new crops, {same} stored before; {there} in all, in {store.folder}")
     if recorder.elsewhere:
         others = ", ".join(sorted(recorder.elsewhere))
         warn(

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from edged.cli.teach.folder import Place, find_place_of, warn_about
-from edged.cli.terminal import StatusLine, note, warn
+from edged.cli.terminal import StatusLine, note, show, warn
 from edged.errors import ModelError
 from edged.model.head import features_of
 from edged.model.head_versions import load_head, load_version
@@ -53,9 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
         result = {**version.model_dump(by_alias=True), **made, "before": {"name": name, **as_object(before)}}
         print(json.dumps(result, ensure_ascii=False))
         return 0
-    print(f"trained on {len(train)} crops of {len(train.labels)} labels in {took_s:.1f} s on {where}")
+    show(f"trained on {len(train)} crops of {len(train.labels)} labels in {took_s:.1f} s on {where}")
     _print_verdict(verdict, before, name, train.labels)
-    print(f"version {version}\nnext: `edged teach shadow CONFIG`, or `edged teach promote CONFIG`")
+    show(f"version {version}\nnext: `edged teach shadow CONFIG`, or `edged teach promote CONFIG`")
     return 0
 
 
@@ -99,5 +99,5 @@ def _print_verdict(verdict: Verdict, before: Verdict, name: str, labels: tuple[s
     if not verdict.truth:
         warn("no crop is held back, so the version was not evaluated: record more crops")
         return
-    print(f"held-back crops right: {verdict}; what answers now ({name}): {before}\n")
-    print(f"{printable_lines(verdict.table(labels))}\n")
+    show(f"held-back crops right: {verdict}; what answers now ({name}): {before}\n")
+    show(f"{printable_lines(verdict.table(labels))}\n")

@@ -14,6 +14,7 @@ from edged.system.plain_text import printable
 
 KEPT = 10_000  # newest predictions that the times of the summary describe
 RECENT = 300  # and those of the status line
+COLUMNS = 80  # of a terminal
 
 
 class Times:
@@ -118,11 +119,19 @@ def share_right(truth: Counter[bool]) -> float | None:
 def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, ledger: Ledger, state: str) -> str:
     """Format a camera's line. `seconds` since its last line; `state`: why there is nothing, or the joules.
 
-    80 columns hold it, but for long names and many reasons of drops.
+    80 columns hold it, but for long names: reasons of drops are left out where they would be too wide.
     """
+    for reasons in range(len(ledger.dropped), -1, -1):
+        line = _camera_line(name, width, seconds, tally, _dropped(ledger.dropped, reasons), state)
+        if len(line) < COLUMNS:
+            break
+    return line
+
+
+def _camera_line(name: str, width: int, seconds: float, tally: CameraTally, dropped: str, state: str) -> str:
     start = f"{name:{width}}"
     if not tally.since_line or not tally.label:
-        return f"{start}  {state}; dropped {_dropped(ledger.dropped)}"
+        return f"{start}  {state}; dropped {dropped}"
     middle, high = tally.total.median_and_p99() or (0.0, 0.0)
     label, score = tally.label
     right = share_right(tally.truth)
@@ -132,7 +141,7 @@ def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, le
             f"{tally.since_line / seconds:4.3g} fps",
             f"{printable(label[:16]):8} {score:4.0%}",
             f"{1000 * middle:5.1f} ms (p99 {1000 * high:5.1f})",
-            f"dropped {_dropped(ledger.dropped)}",
+            f"dropped {dropped}",
             *([] if right is None else [f"right {right:.1%}"]),
             *([state] if state else []),
         ]
@@ -185,8 +194,11 @@ def summary_text(report: Mapping[str, Any], seconds: float) -> str:
     return "\n".join(lines)
 
 
-def _dropped(dropped: Mapping[str, int]) -> str:
-    if not dropped:
-        return "0"
-    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(dropped.items()))
-    return f"{sum(dropped.values())} ({reasons})"
+def _dropped(dropped: Mapping[str, int], most: int | None = None) -> str:
+    """Format the sum, and the most frequent reasons, all or `most` of them."""
+    shown = sorted(dropped.items(), key=lambda item: -item[1])[:most]
+    if not shown:
+        return str(sum(dropped.values()))
+    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(shown))
+    more = ", …" if len(shown) < len(dropped) else ""
+    return f"{sum(dropped.values())} ({reasons}{more})"
