@@ -82,12 +82,23 @@ export class Node {
     this.part("node-top").classList.toggle("unseen", !isOneOfMany); // a screen reader needs the heading
     setText(this.part("node-name"), this.node?.node ?? "Node");
     setText(this.part("node-address"), this.node?.address ?? "");
+    this.nameRegions(isOneOfMany ? ` of ${this.node?.node ?? `node ${this.number + 1}`}` : "");
     setText(this.part("link"), LINKS[state]);
     this.part("link").dataset.state = CHIPS[state];
     this.element.classList.toggle("old", state !== "live");
     const words = state === "silent" ? silence(this.node) : "";
     show(this.part("notice"), words !== "");
     setText(this.part("notice"), words);
+  }
+
+  // For screen readers: regions of several nodes need names that differ.
+  nameRegions(ofNode) {
+    for (const region of this.element.querySelectorAll("[data-region]")) {
+      const words = region.dataset.region + ofNode;
+      if (region.ariaLabel !== words) {
+        region.ariaLabel = words;
+      }
+    }
   }
 
   // The node's clock, in seconds since 1970.
