@@ -120,6 +120,8 @@ def test_bad_input_is_one_error(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "has no weights worth compressing" in refused(capsys, small, "--images", folder)
     assert "has random weights" in refused(capsys, "resnet18", "--images", folder)
     assert "points above 0" in _usage(capsys, net, "--images", folder, "--max-loss", "0")
+    assert not Path("net-compressed").exists()
+    assert not Path("small-compressed").exists()
 
 
 def _usage(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:

@@ -216,6 +216,14 @@ def test_sums_that_int32_may_not_hold_are_refused(tmp_path: Path) -> None:
         read_onnx(network.save(tmp_path / "network.onnx"))
 
 
+def test_weights_whose_sums_int32_may_not_hold_are_refused(tmp_path: Path) -> None:
+    network = QuantizedNetwork([1, 200_000, 1, 1])
+    network.through_steps()
+    network.layer("Conv", 1, 200_000, 1, 1)
+    with pytest.raises(ModelError, match="which int32 does not hold: an output sums too many large weights"):
+        read_onnx(network.save(tmp_path / "network.onnx"))
+
+
 def test_steps_are_within_the_bounds_of_the_type(graph: Graph) -> None:
     tensors = reference.run_all(graph, replace_range(pictures()))
     for tensor in step_tensors(graph):

@@ -1,6 +1,7 @@
 """One run of `edged compress`: read the network and the pictures, search or retrain, write the result."""
 
 import argparse
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from edged.compress.retraining import RetrainedEpoch, Retraining, judging_exampl
 from edged.compress.search import Search
 from edged.compress.weights import with_weights
 from edged.compress.write import written
-from edged.errors import ConfigError
+from edged.errors import ConfigError, EdgedError
 from edged.model.from_onnx.file import read_file
 from edged.model.graph import Graph
 from edged.model.model_file import compress, model_stem
@@ -137,13 +138,24 @@ class CompressionWork:
         path = model_path(self._wanted)
         self.folder: Path = arguments.output or Path(f"{model_stem(path)}-compressed")
         self._target = self.folder / f"{model_stem(path)}.onnx"
-        self._prepare_folder(path)
         self._network = Network(read_file(path), (model.input.width, model.input.height))
         self._network.weights  # noqa: B018  # a network without weights to compress is an error before all work
+        self._prepare_folder(path)
         self._line = StatusLine(every_s=EVERY_S)
 
     def compress(self) -> Compression:
-        """Search or train the smallest network within the limit, write it, and return what was reached."""
+        """Search or train the smallest network within the limit, write it, and return what was reached.
+
+        After an error there is no empty folder.
+        """
+        try:
+            return self._compressed()
+        except EdgedError:
+            with contextlib.suppress(OSError):  # it holds something
+                self.folder.rmdir()
+            raise
+
+    def _compressed(self) -> Compression:
         if self._arguments.epochs:
             retrain = Retrain(self._arguments, self._model, self._network.file.model, self.folder)
             pictures = retrain.pictures

@@ -122,12 +122,12 @@ def _numbers(layer: QuantizedLayer, bias: Float32) -> tuple[Steps, Int32, Float3
         raise ModelError("has weights with a scale for other channels than those of the output")
     factor = np.broadcast_to(weight.scale.reshape(-1) * np.float32(layer.scale), (out,)).astype(np.float32)
     steps = _bias_steps(layer, bias, factor)
-    largest = MOST_STEPS * np.abs(weight.steps).reshape(out, -1).sum(axis=1, dtype=np.float64) + np.abs(steps)
+    products = MOST_STEPS * np.abs(weight.steps).reshape(out, -1).sum(axis=1, dtype=np.float64)
+    largest = products + np.abs(steps)
     if not largest.max(initial=0) <= LARGEST_SUM:
-        raise InvalidNodeError(
-            f"could reach sums of {largest.max():.2g}, which int32 does not hold: its bias is too large for its "
-            "scales"
-        )
+        is_bias = products.max() <= LARGEST_SUM
+        why = "its bias is too large for its scales" if is_bias else "an output sums too many large weights"
+        raise InvalidNodeError(f"could reach sums of {largest.max():.2g}, which int32 does not hold: {why}")
     return _smallest(weight.steps), steps.astype(np.int32), factor
 
 
