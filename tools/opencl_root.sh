@@ -6,22 +6,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/steps.sh
-release=$2 driver=$3 root=$1/$2 packages=(numpy msgspec onnx opencv-python-headless prometheus-client
-    pydantic pyopencl PyYAML pyzmq pytest pytest-xdist hypothesis psutil onnxruntime jsonschema)
+. tools/roots.sh
+release=$2 driver=$3 root=$1/$2
 shift 3
 
 cannot() { say "no root of $release: $*"; exit 77; }
 
-# The mirror of this host where it is Debian's, else Debian's own.
-mirror() {
-    . /etc/os-release
-    [ "$ID" != debian ] || apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1
-}
-
-# Wheels come by this host's pip, so that the root needs no network, index or certificates.
 make_root() {
-    local arch python
-    arch=$(uname -m)
+    local python
     rm -rf "$root"
     mkdir -p "$root"
     # A mirror may be some days behind: what it has is signed all the same.
@@ -30,20 +22,18 @@ make_root() {
         --include=python3,mesa-opencl-icd,pocl-opencl-icd,ocl-icd-libopencl1,binutils "$release" "$root" $(mirror) ||
         cannot 'mmdebstrap failed'
     python=$(chroot "$root" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    step "fetching wheels for its Python $python" "${PYTHON:-.venv/bin/python}" -m pip install --quiet \
-        --target "$root/packages" --python-version "$python" --implementation cp --only-binary=:all: \
-        --platform "manylinux_2_28_$arch" --platform "manylinux_2_27_$arch" --platform "manylinux_2_17_$arch" \
-        --platform "manylinux2014_$arch" --platform "manylinux_2_12_$arch" "${packages[@]}" || cannot 'pip failed'
+    step "fetching wheels for its Python $python" \
+        wheels "$root/packages" "$python" "$(uname -m)" "${engine_packages[@]}" || cannot 'pip failed'
     mkdir -p "$root/vendors/rusticl" "$root/vendors/pocl"
     cp "$root"/etc/OpenCL/vendors/rusticl.icd "$root/vendors/rusticl/"
     cp "$root"/etc/OpenCL/vendors/pocl.icd "$root/vendors/pocl/"
-    echo "${packages[*]}" >"$root/complete"
+    packages_made >"$root/complete"
 }
 
 [ "$(id -u)" = 0 ] || cannot 'it takes root'
 command -v mmdebstrap >/dev/null || cannot 'mmdebstrap is not installed'
 unshare --mount --pid --fork true 2>/dev/null || cannot 'no namespaces may be made here'
-[ "$(cat "$root/complete" 2>/dev/null)" = "${packages[*]}" ] || make_root
+is_complete "$root" || make_root
 [ -d "$root/vendors/$driver" ] || { say "$driver: must be one of $(ls -m "$root/vendors")"; exit 2; }
 
 mkdir -p "$root/src/edged" "$root/src/shared"

@@ -12,13 +12,16 @@ from pathlib import Path
 AVX512_VNNI = "avx512_vnni"  # vpdpbusd: four bytes without a sign by four with one, into int
 AVX_VNNI = "avx_vnni"  # the same for vectors of up to 256 bits
 AVX512_BF16 = "avx512_bf16"  # vdpbf16ps: two bfloat16 by two, into float
-WANTED = (AVX512_VNNI, AVX_VNNI, AVX512_BF16)
-NUMBERS = {AVX512_VNNI: 1, AVX_VNNI: 2, AVX512_BF16: 3}  # of DOT in `dot_products.cl`
-LANES = {AVX512_VNNI: 16, AVX_VNNI: 8, AVX512_BF16: 16}  # numbers of 32 bits in a vector, at most
-OF_BYTES = frozenset({AVX512_VNNI, AVX_VNNI})
+ARM_I8MM = "i8mm"  # usdot of Arm: four bytes without a sign by four with one, into int
+ARM_DOT = "asimddp"  # sdot of Arm: four bytes by four, all with a sign, into int
+WANTED = (AVX512_VNNI, AVX_VNNI, AVX512_BF16, ARM_I8MM, ARM_DOT)
+NUMBERS = {AVX512_VNNI: 1, AVX_VNNI: 2, AVX512_BF16: 3, ARM_DOT: 4, ARM_I8MM: 5}  # of DOT in `dot_products.cl`
+LANES = {AVX512_VNNI: 16, AVX_VNNI: 8, AVX512_BF16: 16, ARM_DOT: 4, ARM_I8MM: 4}  # of 32 bits in a vector, at most
+OF_BYTES = (AVX512_VNNI, AVX_VNNI, ARM_I8MM, ARM_DOT)  # the best first
+LOWEST = {ARM_DOT: -128}  # of the bytes that are multiplied by the weights, where it is not 0
 
 CPUINFO = Path("/proc/cpuinfo")
-FLAGS = re.compile(r"^flags\s*:(.*)$", re.MULTILINE)
+FLAGS = re.compile(r"^(?:flags|Features)\s*:(.*)$", re.MULTILINE)  # as of x86, and of Arm
 
 
 @cache
@@ -33,4 +36,4 @@ def processor_instructions(cpuinfo: Path = CPUINFO) -> tuple[str, ...]:
 
 def multiplies_bytes(instructions: Collection[str]) -> bool:
     """Return whether one of them multiplies bytes."""
-    return not OF_BYTES.isdisjoint(instructions)
+    return not set(OF_BYTES).isdisjoint(instructions)

@@ -58,8 +58,8 @@ void add_tile(sums sum[OUTS][TILE_H][TILE_W], __global const STORED(IN) *in, __g
                         weight[o] = w[o * DOT_WINDOW + c];
                     UNROLL for (int y = 0; y < TILE_H; y++)
                         UNROLL for (int x = 0; x < TILE_W; x++) {
-                            const words word = *(__global const int *)(
-                                pixels + (y * STRIDE_H * IN_PITCH + x * STRIDE_W) * PIXEL_BYTES + 4 * c);
+                            const words word = WORD_OF(*(__global const int *)(
+                                pixels + (y * STRIDE_H * IN_PITCH + x * STRIDE_W) * PIXEL_BYTES + 4 * c));
                             UNROLL for (int o = 0; o < OUTS; o++)
                                 ADD_PRODUCTS(sum[o][y][x], word, weight[o]);
                         }

@@ -12,7 +12,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void dot_trial(__global const PASTE(int, LANES) *a, __global const PASTE(int, LANES) *b,
                __global PASTE(SUM, LANES) *sums)
 {
-    const PASTE(int, LANES) word = *a, weight = *b;
+    const PASTE(int, LANES) word = WORD_OF(*a), weight = *b;
     PASTE(SUM, LANES) sum = *sums;
     ADD_PRODUCTS(sum, word, weight);
     *sums = sum;

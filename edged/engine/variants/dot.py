@@ -44,9 +44,14 @@ def dot_parameters(site: AnyConv) -> tuple[Parameters, ...]:
 
 def dot_defines(site: AnyConv, instructions: Sequence[str]) -> dict[str, int]:
     """Return the macros of `dot_tiles.cl`. instructions: those that can compute the site, the best one first."""
-    usable = [name for name in instructions if name in site.device.instructions]
-    dot = next((NUMBERS[name] for name in usable if site.output.block <= LANES[name]), PLAIN)
-    return {**window_defines(site), "DOT": dot, "WORDS": _words(site)}
+    name = instruction(site, instructions)
+    return {**window_defines(site), "DOT": NUMBERS[name] if name else PLAIN, "WORDS": _words(site)}
+
+
+def instruction(site: AnyConv, instructions: Sequence[str]) -> str | None:
+    """Return the first of the instructions that the device has and whose vectors hold an output block."""
+    usable = (name for name in instructions if name in site.device.instructions)
+    return next((name for name in usable if site.output.block <= LANES[name]), None)
 
 
 def pack_words(site: AnyConv) -> NDArray[Any]:

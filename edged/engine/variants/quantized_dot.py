@@ -3,11 +3,11 @@
 import numpy as np
 
 from edged.arithmetic import ceil_div
-from edged.engine.instructions import AVX512_VNNI, AVX_VNNI
+from edged.engine.instructions import LOWEST, OF_BYTES
 from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Element
 from edged.engine.variants.convolution import frame_by_frame, halo_of_window, pack_by_channel
-from edged.engine.variants.dot import dot_defines, dot_parameters, fits_words, pack_words
+from edged.engine.variants.dot import dot_defines, dot_parameters, fits_words, instruction, pack_words
 from edged.engine.variants.steps import end_defines
 from edged.engine.variants.tiles import count
 from edged.engine.variants.variant import Parameters, Site, Variant
@@ -21,7 +21,7 @@ def _can_compute(site: Site[QuantizedConv]) -> bool:
 
 def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch, ...]:
     conv, (source, *residual), target = site.operator, site.inputs, site.output
-    dot = dot_defines(site, (AVX512_VNNI, AVX_VNNI))
+    dot = dot_defines(site, OF_BYTES)
     return (
         Launch(
             kernel="quantized_dot",
@@ -43,10 +43,11 @@ def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch
 
 
 def _bias(site: Site[QuantizedConv]) -> Int32:
-    """Return the bias plus what the bytes lack: the step of a byte of 0 times all weights of a channel."""
+    """Return the bias plus what bytes lack: the step of one that is multiplied as 0, times all weights."""
     conv = site.operator
     sums = conv.weight.reshape(len(conv.weight), -1).sum(axis=1, dtype=np.int32)
-    return np.asarray(conv.bias + np.int32(site.inputs[0].lowest) * sums, np.int32)
+    lacking = site.inputs[0].lowest - LOWEST.get(instruction(site, OF_BYTES) or "", 0)
+    return np.asarray(conv.bias + np.int32(lacking) * sums, np.int32)
 
 
 QUANTIZED_DOT = Variant("quantized_dot", _launches, dot_parameters, halo_of_window, _can_compute)

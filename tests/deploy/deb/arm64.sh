@@ -6,16 +6,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . tools/steps.sh
+. tools/roots.sh
 root=$1/root package=$2 command=$3
 formats=/proc/sys/fs/binfmt_misc
 
 cannot() { say "no Arm emulation: $*"; exit 77; }
-
-# The mirror of this host where it is Debian's, else Debian's own.
-mirror() {
-    . /etc/os-release
-    [ "$ID" != debian ] || apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1
-}
 
 make_root() {
     rm -rf "$root"
