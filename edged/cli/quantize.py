@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pictures.add_argument("--camera", metavar="NAME", help=camera)
     where = "the running daemon's config, for --camera (default: the demo's)"
     parser.add_argument("--config", type=Path, metavar="FILE", help=where)
-    method = "how the range of a tensor is chosen (default: minmax)"
-    parser.add_argument("--method", choices=METHODS, default="minmax", help=method)
+    method = "how the range of a tensor is chosen (default: mse)"
+    parser.add_argument("--method", choices=METHODS, default="mse", help=method)
     calibrate = f"calibrate with at most N of the pictures, evenly spaced (default: {CALIBRATED})"
     parser.add_argument("--calibrate", type=positive, default=CALIBRATED, metavar="N", help=calibrate)
     output = "the file to write (default: NAME-int8.onnx)"

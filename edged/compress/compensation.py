@@ -1,9 +1,10 @@
-"""Share the weights of a layer so that the errors of its outputs, not of its weights, are small.
+"""Round the weights of a layer so that the errors of its outputs, not of its weights, are small.
 
-The weights of a row get their entries one after the other, and those that have none yet make up for the error of
-each. Source: Frantar, Ashkboos, Hoefler, Alistarh, "GPTQ", 2023 (https://arxiv.org/abs/2210.17323), but with the
-entries of a codebook in place of a grid.
+The weights of a row are rounded one after the other, and those that are not yet make up for the error of each.
+Source: Frantar, Ashkboos, Hoefler, Alistarh, "GPTQ", 2023 (https://arxiv.org/abs/2210.17323).
 """
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,23 +23,35 @@ def compensated(values: Values, codebook: Codebook, moments: Floats) -> Codebook
     values: the weight, [rows, …]; zeros stay. moments: of what a row multiplies, [inputs, inputs]. The result has
     the same entries, or fewer, in an order of their own.
     """
-    inputs = moments.shape[0]
+    entries = np.sort(codebook.entries)
+
+    def nearest(column: Floats) -> Floats:
+        return entries[nearest_entry(column, entries)].astype(np.float64)
+
+    found = rounded_rows(values.reshape(-1, len(moments)), moments, nearest)
+    return assigned(found.reshape(values.shape).astype(values.dtype), entries)
+
+
+def rounded_rows(rows: Values, moments: Floats, nearest: Callable[[Floats], Floats]) -> Floats:
+    """Return the rows, [rows, inputs], of rounded values. Zeros stay.
+
+    moments: of what a row multiplies, [inputs, inputs]. nearest: rounds a column, [rows].
+    """
     order = np.argsort(
         -np.diag(moments), kind="stable"
     )  # large errors first, while many weights can make up for them
-    rows = values.reshape(-1, inputs).astype(np.float64)[:, order]
-    stays_zero = rows == 0
+    left = rows.astype(np.float64)[:, order]
+    stays_zero = left == 0
     factors = _factors(moments[np.ix_(order, order)])
-    entries = np.sort(codebook.entries)
-    shared = np.empty_like(rows)
-    for place in range(inputs):
-        chosen = entries[nearest_entry(rows[:, place], entries)].astype(np.float64)
-        shared[:, place] = np.where(stays_zero[:, place], 0.0, chosen)
-        error = (rows[:, place] - shared[:, place]) / factors[place, place]
-        rows[:, place + 1 :] -= np.outer(error, factors[place, place + 1 :])
-    found = np.empty_like(shared)
-    found[:, order] = shared
-    return assigned(found.reshape(values.shape).astype(values.dtype), entries)
+    rounded = np.empty_like(left)
+    for place in range(len(order)):
+        chosen = nearest(left[:, place])
+        rounded[:, place] = np.where(stays_zero[:, place], 0.0, chosen)
+        error = (left[:, place] - rounded[:, place]) / factors[place, place]
+        left[:, place + 1 :] -= np.outer(error, factors[place, place + 1 :])
+    found = np.empty_like(rounded)
+    found[:, order] = rounded
+    return found
 
 
 def _factors(moments: Floats) -> Floats:

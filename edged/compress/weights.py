@@ -24,18 +24,26 @@ def weights_of(model: onnx.ModelProto, name: str) -> dict[str, Values]:
 
     Raises ModelError if there are none, or one is not finite; `name` is the model's, for the message.
     """
-    used = {entry for node in model.graph.node if node.op_type in KINDS for entry in node.input[:2]}
-    found = {
-        tensor.name: numpy_helper.to_array(tensor)
-        for tensor in model.graph.initializer
-        if tensor.name in used and tensor.data_type in FLOATS
-    }
-    weights = {key: values for key, values in found.items() if values.size >= LEAST}
+    weights = {key: values for key, values in layer_weights(model, name).items() if values.size >= LEAST}
     if not weights:
         raise ModelError(
             f"{name}: has no weights worth compressing: expected initializers of Conv, Gemm or MatMul, float32 or "
             f"float16, with at least {LEAST} values"
         )
+    return weights
+
+
+def layer_weights(model: onnx.ModelProto, name: str) -> dict[str, Values]:
+    """Return all weights of layers that are constants of floats, in the order of the file.
+
+    Raises ModelError if one is not finite; `name` is the model's, for the message.
+    """
+    used = {entry for node in model.graph.node if node.op_type in KINDS for entry in node.input[:2]}
+    weights = {
+        tensor.name: numpy_helper.to_array(tensor)
+        for tensor in model.graph.initializer
+        if tensor.name in used and tensor.data_type in FLOATS
+    }
     for key, values in weights.items():
         if not np.isfinite(values).all():
             raise ModelError(f"{name}: initializer {key}: holds NaN or infinity")

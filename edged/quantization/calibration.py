@@ -1,7 +1,8 @@
 """Write a network with 8-bit weights and tensors, in QDQ form, by the quantization tools of onnxruntime.
 
 They choose the scales (those of `mse` come from `ranges`) and write the file; this module gives them pictures as
-the daemon prepares them. The only module that imports these tools, an optional dependency.
+the daemon prepares them, and rounds the weights anew (`rounding`). The only module that imports these tools, an
+optional dependency.
 """
 
 import contextlib
@@ -19,15 +20,21 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
+from edged.compress.calibration import second_moments
+from edged.compress.weights import layer_weights
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.metadata_file import with_properties
 from edged.model.model_file import is_compressed
+from edged.model.onnx_reader import graph_of
 from edged.model.package import Input
+from edged.quantization.file import FLOAT, HALF, as_float32, leave_scores_in_floats, name_nodes
 from edged.quantization.ranges import Range, least_error_ranges, overrides
+from edged.quantization.rounding import round_weights
 
 INSTALL = "pip install onnxruntime"
+QUANTIZED = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"}
 METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy", "mse": "MinMax"}  # of the tools
 
 
@@ -49,26 +56,38 @@ class Quantizer:
     def __init__(self, file: OnnxFile, calibration: Calibration) -> None:
         """Raises ModelError if onnxruntime is missing or does not take the file."""
         self._file, self._calibration = file, calibration
-        if _input_of(file.model).type.tensor_type.elem_type != onnx.TensorProto.FLOAT:
-            raise ModelError(f"{file.path}: takes no float32: quantize the network that it was converted from")
+        if _input_of(file.model).type.tensor_type.elem_type not in (FLOAT, HALF):
+            raise ModelError(f"{file.path}: takes no floats: quantize the network that it was converted from")
+        if any(node.op_type in QUANTIZED for node in file.model.graph.node):
+            raise ModelError(f"{file.path}: is quantized: quantize the network that it was made from")
         self._folder = TemporaryDirectory(prefix="edged-quantize-")
         self._numbers = count()
         path = Path(self._folder.name) / "float.onnx"
         try:
             with self._tools() as tools:
                 tools.shape_inference.quant_pre_process(str(self._source()), str(path), skip_symbolic_shape=True)
-                _name_nodes(path)
+            model = onnx.load(path)
+            name_nodes(model)
+            onnx.save(model, path)
             self.float_file = read_file(path)
+            self._weights = layer_weights(self.float_file.model, str(file.path))
         except ModelError:
             self.close()
             raise
 
     def _source(self) -> Path:
-        """Return the file, decompressed if it must be; the tools copy a model in memory beside external data."""
-        if not is_compressed(self._file.path):
+        """Return the file, decompressed and with float32 if it must be.
+
+        The tools copy a model in memory beside external data.
+        """
+        is_half = _input_of(self._file.model).type.tensor_type.elem_type == HALF
+        if not is_half and not is_compressed(self._file.path):
             return self._file.path
+        model = onnx.ModelProto()
+        model.CopyFrom(self._file.model)
+        as_float32(model)
         path = Path(self._folder.name) / "original.onnx"
-        path.write_bytes(self._file.model.SerializeToString())
+        path.write_bytes(model.SerializeToString())
         return path
 
     def quantize(self, in_floats: Collection[str] = ()) -> OnnxFile:
@@ -88,8 +107,19 @@ class Quantizer:
                 calibrate_method=getattr(tools.CalibrationMethod, METHODS[self._calibration.method]),
                 extra_options={"TensorQuantOverrides": overrides(self._ranges)},
             )
-        path.write_bytes(b"".join(with_properties(path.read_bytes(), self._file.metadata, frozenset())))
+        model = onnx.load(path)
+        leave_scores_in_floats(model)
+        round_weights(model, self._weights, self._moments)
+        content = model.SerializeToString()
+        path.write_bytes(b"".join(with_properties(content, self._file.metadata, frozenset())))
         return read_file(path)
+
+    @cached_property
+    def _moments(self) -> dict[str, NDArray[np.float64]]:
+        """Return the second moments of what the layers read, by the name of the weight."""
+        wanted = self._calibration.wanted
+        graph = graph_of(self.float_file, (wanted.width, wanted.height))
+        return second_moments(self.float_file.model, self._weights, graph, wanted, self._calibration.pictures)
 
     @cached_property
     def _ranges(self) -> dict[str, Range]:
@@ -120,14 +150,6 @@ class Quantizer:
             raise ModelError(f"{self._file.path}: onnxruntime cannot quantize it: {first}") from None
         finally:
             logging.disable(logging.NOTSET)
-
-
-def _name_nodes(path: Path) -> None:
-    """Give nodes without a name one, by which they can be left in floats."""
-    model = onnx.load(path)
-    for number, node in enumerate(model.graph.node):
-        node.name = node.name or f"{node.op_type}_{number}"
-    onnx.save(model, path)
 
 
 def _input_of(model: onnx.ModelProto) -> onnx.ValueInfoProto:

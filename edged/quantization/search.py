@@ -1,4 +1,4 @@
-"""Quantize a network, and leave those layers in floats that cost more accuracy than is allowed."""
+"""Quantize a network, and leave layers in floats where it loses more accuracy than is allowed."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import onnx
 
 from edged.compress.judge import Judge
+from edged.errors import ModelError
 from edged.model import reference
 from edged.model.from_onnx.file import OnnxFile
 from edged.model.graph import Pair
@@ -37,21 +38,29 @@ def quantize(
     max_loss: float,
     show: Callable[[str], None],
 ) -> Quantized:
-    """Return the first file that loses at most `max_loss`: with the 0, 1, 2, 4 … noisiest layers in floats.
+    """Return the first file that loses at most `max_loss`: with 0, 1, 2, 4 … layers in floats.
 
-    If none does, the one that loses least. `max_loss`: a share of the judged pictures. Raises ModelError.
+    Of the first layers with all between them, and the noisiest ones, those stay in floats that lose less. If too
+    much is lost with all of these, return the file that loses least. `max_loss`: a share of the judged pictures.
+    Raises ModelError.
     """
     quantizer = Quantizer(file, calibration)
     trial = _Trial(quantizer, size, calibration, judge)
     try:
-        best = trial.run(())
+        best = trial.run((), ())
+        if not any(each.is_quantized for each in best.layers):
+            raise ModelError(f"{file.path}: has no layers to quantize: expected Conv, Gemm or MatMul")
+        graph = quantizer.float_file.model.graph
+        in_order = [each.layer for each in best.layers if each.is_quantized]
         noisiest = [each.layer for each in worst(best.layers)]
         for count in _counts(len(noisiest)):
             lost = judge.accuracy - best.accuracy
             if lost <= max_loss:
                 break
             show(f"{100 * lost:.2f} points are lost: {count} of {len(noisiest)} layers stay in floats")
-            best = max(best, trial.run(noisiest[:count]), key=lambda each: each.accuracy)
+            first = trial.run(in_order[:count], nodes_before(graph, count))
+            scattered = trial.run(noisiest[:count], nodes_of(graph, noisiest[:count]))
+            best = max(best, first, scattered, key=lambda each: each.accuracy)
     finally:
         quantizer.close()
     return best
@@ -74,10 +83,10 @@ class _Trial:
     calibration: Calibration
     judge: Judge
 
-    def run(self, in_floats: Sequence[str]) -> Quantized:
-        """Leave the layers that write these tensors in floats. Raises ModelError."""
+    def run(self, in_floats: Sequence[str], nodes: Sequence[str]) -> Quantized:
+        """Leave the layers that write these tensors in floats, by the names of their nodes. Raises ModelError."""
         floats = self.quantizer.float_file
-        file = self.quantizer.quantize(nodes_of(floats.model.graph, in_floats))
+        file = self.quantizer.quantize(nodes)
         graph = graph_of(file, self.size)
         accuracy = self.judge.measure(file.sha256, lambda: simplify(graph)).accuracy
         x = reference.prepare(self.calibration.pictures[:COMPARED], self.calibration.wanted)
@@ -96,3 +105,13 @@ def nodes_of(graph: onnx.GraphProto, tensors: Iterable[str]) -> list[str]:
             is_layer = node.op_type in LAYERS
             node = None if is_layer else next((writers[name] for name in node.input if name in writers), None)
     return names
+
+
+def nodes_before(graph: onnx.GraphProto, layers: int) -> list[str]:
+    """Return the names of the first `layers` layers, and of all other nodes before the next one.
+
+    Their sums stay in floats as well, which is where most noise comes in.
+    """
+    places = [place for place, node in enumerate(graph.node) if node.op_type in LAYERS]
+    end = places[layers] if layers < len(places) else len(graph.node)
+    return [node.name for node in graph.node[:end]]

@@ -22,10 +22,11 @@ from edged.model.onnx_reader import read_onnx
 from edged.model.package import load_model
 from edged.quantization.calibration import Calibration, Quantizer
 from edged.quantization.noise import LayerNoise, layer_noise, worst
-from edged.quantization.search import nodes_of
+from edged.quantization.search import nodes_before, nodes_of
 from tests.cli import models
 from tests.engine.networks import random_images
 from tests.evaluation.pictures import picture
+from tests.model.onnx_files import Network
 from tests.model.quantized_files import node_by_node
 
 
@@ -154,12 +155,34 @@ def test_what_cannot_be_quantized_is_one_clear_error(
     assert load_model(ModelConfig(path=source)).graph.operators  # the original is as it was
 
 
-def test_a_network_of_float16_is_refused_with_the_way_out(source: Path) -> None:
+def test_a_network_of_whole_numbers_is_refused_with_the_way_out(source: Path) -> None:
     model = onnx.load(source)
-    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.UINT8
     wanted = load_model(ModelConfig(path=source)).input
-    with pytest.raises(ModelError, match="takes no float32: quantize the network that it was converted from"):
+    with pytest.raises(ModelError, match="takes no floats: quantize the network that it was converted from"):
         Quantizer(replace(read_file(source), model=model), Calibration(wanted, random_images(wanted), "minmax"))
+
+
+def test_a_quantized_network_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path, photos: Path
+) -> None:
+    small = tmp_path / "small.onnx"
+    quantized(capsys, source, "--images", photos, "--output", small, "--device", "numpy")
+    assert run_command_line(["quantize", str(small), "--images", str(photos), "--device", "numpy"]) == 2
+    assert f"{small}: is quantized: quantize the network that it was made from" in capsys.readouterr().err
+
+
+def test_a_network_without_layers_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], photos: Path
+) -> None:
+    network = Network([1, 3, 8, 8])
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+    path, target = network.save(tmp_path / "mean.onnx"), tmp_path / "small.onnx"
+    arguments = ["quantize", str(path), "--images", str(photos), "--output", str(target), "--device", "numpy"]
+    assert run_command_line(arguments) == 2
+    assert f"{path}: has no layers to quantize: expected Conv, Gemm or MatMul" in capsys.readouterr().err
+    assert not target.exists()
 
 
 def test_noise_is_that_of_what_the_next_layer_reads(tmp_path: Path) -> None:
@@ -202,3 +225,9 @@ def test_nodes_of_a_layer_are_those_up_to_its_output(source: Path) -> None:
     graph = onnx.load(source).graph
     assert nodes_of(graph, ["b", "scores"]) == ["second", "first", "last"]
     assert nodes_of(graph, ["unknown"]) == []
+
+
+def test_the_first_layers_stay_in_floats_with_all_nodes_before_the_next_one(source: Path) -> None:
+    graph = onnx.load(source).graph
+    assert nodes_before(graph, 1) == ["first", "second", "third", "fourth"]
+    assert nodes_before(graph, 2) == ["first", "second", "third", "fourth", "last"]

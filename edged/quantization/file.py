@@ -1,0 +1,78 @@
+"""Change an ONNX file before and after the quantization tools of onnxruntime, which do not do this."""
+
+import numpy as np
+import onnx
+from onnx import TensorProto, numpy_helper
+
+HALF, FLOAT = TensorProto.FLOAT16, TensorProto.FLOAT
+AFTER = {"Flatten", "Reshape", "Squeeze", "Unsqueeze", "Softmax", "LogSoftmax"}  # the scores, up to the output
+
+
+def as_float32(model: onnx.ModelProto) -> None:
+    """Make a file of float16 one of float32: weights, inputs, outputs and conversions."""
+    graph = model.graph
+    for entry in (*graph.input, *graph.output, *graph.value_info):
+        if entry.type.tensor_type.elem_type == HALF:
+            entry.type.tensor_type.elem_type = FLOAT
+    for tensor in graph.initializer:
+        _widen(tensor)
+    for attribute in (attribute for node in graph.node for attribute in node.attribute):
+        if attribute.name == "to" and attribute.i == HALF:
+            attribute.i = FLOAT
+        _widen(attribute.t)
+
+
+def _widen(tensor: TensorProto) -> None:
+    if tensor.data_type == HALF:
+        values = numpy_helper.to_array(tensor).astype(np.float32)
+        tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
+
+
+def name_nodes(model: onnx.ModelProto) -> None:
+    """Give nodes without a name one, by which they can be left in floats."""
+    for number, node in enumerate(model.graph.node):
+        node.name = node.name or f"{node.op_type}_{number}"
+
+
+def leave_scores_in_floats(model: onnx.ModelProto) -> None:
+    """Take the steps off the network's output, and off what lies between the scores and there.
+
+    Steps make scores equal that are not: the first of two classes then wins.
+    """
+    for output in model.graph.output:
+        name = _without_steps(model.graph, output.name)
+        while (writer := _writer(model.graph, name)) is not None and writer.op_type in AFTER:
+            name = _without_steps(model.graph, writer.input[0])
+    _remove_unread(model.graph)
+
+
+def _remove_unread(graph: onnx.GraphProto) -> None:
+    """Remove constants that nothing reads: onnxruntime refuses them in old files."""
+    read = {name for node in graph.node for name in node.input} | {output.name for output in graph.output}
+    for entries in (graph.initializer, graph.input):
+        unread = [each for each in entries if each.name not in read]
+        for each in unread:
+            entries.remove(each)
+
+
+def _without_steps(graph: onnx.GraphProto, tensor: str) -> str:
+    """Remove what makes steps of a tensor and floats of these, if nothing else reads them. Return the tensor."""
+    floats = _writer(graph, tensor)
+    steps = _writer(graph, floats.input[0]) if floats and floats.op_type == "DequantizeLinear" else None
+    if floats is None or steps is None or steps.op_type != "QuantizeLinear":
+        return tensor
+    source = _writer(graph, steps.input[0])
+    if source is None or any(len(_readers(graph, name)) > 1 for name in (steps.input[0], steps.output[0])):
+        return tensor
+    graph.node.remove(steps)
+    graph.node.remove(floats)
+    source.output[list(source.output).index(steps.input[0])] = tensor
+    return tensor
+
+
+def _writer(graph: onnx.GraphProto, tensor: str) -> onnx.NodeProto | None:
+    return next((node for node in graph.node if tensor in node.output), None)
+
+
+def _readers(graph: onnx.GraphProto, tensor: str) -> list[onnx.NodeProto]:
+    return [node for node in graph.node if tensor in node.input]
