@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.version_converter
 from numpy.typing import NDArray
 
 from edged.compress.calibration import second_moments
@@ -33,6 +34,7 @@ from edged.quantization.file import FLOAT, HALF, as_float32, leave_scores_in_flo
 from edged.quantization.ranges import Range, least_error_ranges, overrides
 from edged.quantization.rounding import round_weights
 
+BY_CHANNEL = 13  # the opset from which on weights have scales by channel
 INSTALL = "pip install onnxruntime"
 QUANTIZED = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"}
 METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy", "mse": "MinMax"}  # of the tools
@@ -76,16 +78,19 @@ class Quantizer:
             raise
 
     def _source(self) -> Path:
-        """Return the file, decompressed and with float32 if it must be.
+        """Return the file, decompressed, with float32 and of opset 13, which has scales by channel, if it must be.
 
         The tools copy a model in memory beside external data.
         """
         is_half = _input_of(self._file.model).type.tensor_type.elem_type == HALF
-        if not is_half and not is_compressed(self._file.path):
+        is_old = self._file.opset < BY_CHANNEL
+        if not is_half and not is_old and not is_compressed(self._file.path):
             return self._file.path
         model = onnx.ModelProto()
         model.CopyFrom(self._file.model)
         as_float32(model)
+        if is_old:
+            model = onnx.version_converter.convert_version(model, BY_CHANNEL)
         path = Path(self._folder.name) / "original.onnx"
         path.write_bytes(model.SerializeToString())
         return path

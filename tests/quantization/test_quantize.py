@@ -90,6 +90,20 @@ def test_the_result_is_of_whole_numbers_and_runs_in_onnxruntime_with_the_same_an
     assert np.abs(found - expected).max() < 0.05 * np.ptp(found)
 
 
+def test_an_old_file_becomes_one_that_onnxruntime_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path, photos: Path
+) -> None:
+    model = onnx.load(source)
+    model.opset_import[0].version = 11  # has no scales by channel
+    onnx.save(model, source)
+    target = tmp_path / "small.onnx"
+    quantized(capsys, source, "--images", photos, "--output", target, "--device", "numpy")
+    floats = load_model(ModelConfig(path=source))
+    x = reference.prepare(random_images(floats.input, 1), floats.input)
+    expected = reference.run(floats.graph, x)
+    assert np.abs(node_by_node(target, x) - expected).max() < 0.1 * np.ptp(expected)
+
+
 def accuracy_is(monkeypatch: pytest.MonkeyPatch, of: Callable[[Graph], float]) -> None:
     """Judge networks by this function, in place of pictures."""
 
