@@ -12,8 +12,12 @@ from edged.model.graph import (
     Conv,
     Dense,
     Graph,
+    Interpolate,
+    Join,
+    LayerNorm,
     OnHost,
     Operator,
+    Product,
     QuantizedConv,
     QuantizedDense,
     Shape,
@@ -68,6 +72,8 @@ def parameters(operator: Operator) -> int:
     """Return how many weights and biases an operator has."""
     if isinstance(operator, QuantizedConv | QuantizedDense):
         return operator.weight.size + operator.bias.size
+    if isinstance(operator, Interpolate):
+        return 0
     arrays = (getattr(operator, field.name) for field in fields(operator))
     return sum(array.size for array in arrays if isinstance(array, np.ndarray))
 
@@ -95,15 +101,17 @@ def _bytes_of(graph: Graph, tensor: str) -> int:
 
 
 def macs(graph: Graph) -> int:
-    """Return the multiply-accumulates of convolutions and fully connected layers for one frame."""
+    """Return the multiply-accumulates of all convolutions, dense layers and matrix products for one frame."""
     return sum(operator_macs(graph, operator) for operator in graph.operators)
 
 
 def operator_macs(graph: Graph, operator: Operator) -> int:
-    """Return the multiply-accumulates of one operator; 0 without weights."""
+    """Return the multiply-accumulates of one operator; 0 for those that only move or add values."""
     if isinstance(operator, Conv | QuantizedConv):
         rows_and_columns = graph.shapes[operator.output][1:]
         return operator.weight.size * math.prod(rows_and_columns)
+    if isinstance(operator, Product):
+        return math.prod(graph.shapes[operator.output]) * graph.shapes[operator.inputs[0]][0]
     return operator.weight.size if isinstance(operator, Dense | QuantizedDense) else 0
 
 
@@ -117,8 +125,10 @@ def weights_sha256(graph: Graph) -> str:
         elif isinstance(operator, QuantizedConv | QuantizedDense):
             for numbers in (operator.weight, operator.bias, operator.factor):
                 digest.update(numbers.tobytes())
-        elif isinstance(operator, Combine) and operator.constant is not None:
+        elif isinstance(operator, Combine | Join) and operator.constant is not None:
             digest.update(operator.constant.tobytes())
+        elif isinstance(operator, LayerNorm):
+            digest.update(operator.factor.tobytes() + operator.offset.tobytes())
         elif isinstance(operator, OnHost):
             digest.update(operator.model)
     return digest.hexdigest()

@@ -105,8 +105,9 @@ class Activate(Operator):
 class Combine(Operator):
     """`kind`(a, b) of each value, where a and b broadcast to one shape by NumPy's rules, each frame by itself.
 
-    kind: `add`, `subtract`, `multiply`, `divide`, `minimum`, `maximum` or `power`. `constant`,
-    where there is one, is b (or a if `is_reversed`), of the rank of a frame; else both are inputs.
+    kind: `add`, `subtract`, `multiply`, `divide`, `minimum`, `maximum`, `power` or `prelu` (a, or a · b where a is
+    negative). `constant`, where there is one, is b (or a if `is_reversed`), of the rank of a frame; else both are
+    inputs.
     """
 
     kind: str
@@ -117,6 +118,68 @@ class Combine(Operator):
 @dataclass(frozen=True, eq=False)
 class Concat(Operator):
     """The channels (or features) of all inputs, one behind the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Join(Operator):
+    """Images one below the other (axis 1) or side by side (axis 2); `constant` is at `place` among them."""
+
+    axis: int
+    constant: Float32 | None = None
+    place: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Rearrange(Operator):
+    """The values of the input in another order, some of them repeated or left out.
+
+    Value i of the output, row-major, is value `offset` + Σ place · stride of the input, where `sizes` are those of
+    an array of as many values, and the places are those of value i in it.
+    """
+
+    shape: Shape
+    sizes: Shape
+    strides: tuple[int, ...]
+    offset: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Product(Operator):
+    """A matrix product for each row, times `factor`: y[n, row, m] = factor · Σ a[k, row, m] · b[n, row, k].
+
+    The sum is over the channels k of a.
+    """
+
+    factor: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class LayerNorm(Operator):
+    """(x − mean) ÷ √(variance + epsilon) · factor + offset, over the channels of each pixel (Ba et al., 2016)."""
+
+    factor: Float32
+    offset: Float32
+    epsilon: float = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class ReduceChannels(Operator):
+    """One number for each pixel, of its channels. kind: `mean`, `sum`, `maximum` or `minimum`."""
+
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class Interpolate(Operator):
+    """An image of another size: y[r, c] = Σ row_weights[r, i] · column_weights[c, j] · x[row_places[r, i], …].
+
+    Places are int32 [rows, taps] and [columns, taps], and so are weights.
+    """
+
+    row_places: Int32
+    row_weights: Float32
+    column_places: Int32
+    column_weights: Float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +201,9 @@ class LocalResponseNorm(Operator):
 
 @dataclass(frozen=True, eq=False)
 class Softmax(Operator):
-    """Softmax over the features (or channels) of a frame."""
+    """Softmax over the channels of each pixel, or over features; its logarithm if `is_log`."""
+
+    is_log: bool = False
 
 
 @dataclass(frozen=True, eq=False)

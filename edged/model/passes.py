@@ -27,6 +27,7 @@ from edged.model.graph import (
 )
 from edged.model.quantized_passes import QUANTIZED, fuse_quantized
 from edged.model.shapes import make_graph
+from edged.model.token_passes import fuse_gelu, fuse_scale
 
 
 def simplify(graph: Graph) -> Graph:
@@ -36,6 +37,8 @@ def simplify(graph: Graph) -> Graph:
     """
     for rewrite in (
         remove_identities,
+        fuse_gelu,
+        fuse_scale,
         remove_unused,
         fold_batch_norm,
         replace_batch_norm,

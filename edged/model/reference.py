@@ -221,6 +221,7 @@ COMBINATIONS: Mapping[str, Callable[[Array, Array], Array]] = {
     "minimum": np.minimum,
     "maximum": np.maximum,
     "power": np.power,
+    "prelu": lambda x, slope: np.where(x < 0, x * slope, x),
 }
 
 
@@ -233,6 +234,63 @@ def _combine(operator: graph.Combine, x: Array, *others: Array) -> Array:
 @compute.register
 def _concat(operator: graph.Concat, *inputs: Array) -> Array:
     return np.concatenate(inputs, axis=1)
+
+
+@compute.register
+def _join(operator: graph.Join, *inputs: Array) -> Array:
+    parts = list(inputs)
+    if operator.constant is not None:
+        shape = (len(inputs[0]), *operator.constant.shape)
+        parts.insert(operator.place, np.broadcast_to(operator.constant.astype(inputs[0].dtype), shape))
+    return np.concatenate(parts, axis=operator.axis + 1)
+
+
+@compute.register
+def _rearrange(operator: graph.Rearrange, x: Array) -> Array:
+    return x.reshape(len(x), -1)[:, sources(operator)].reshape(len(x), *operator.shape)
+
+
+def sources(operator: graph.Rearrange) -> NDArray[np.int64]:
+    """Return the place of each value of the output in the input, both row-major."""
+    places = np.full(1, operator.offset, np.int64)
+    for size, stride in zip(operator.sizes, operator.strides, strict=True):
+        places = (places[:, np.newaxis] + np.arange(size, dtype=np.int64) * stride).reshape(-1)
+    return places
+
+
+@compute.register
+def _product(operator: graph.Product, a: Array, b: Array) -> Array:
+    return np.asarray(np.einsum("fkrm,fnrk->fnrm", a, b, optimize=True) * a.dtype.type(operator.factor))
+
+
+@compute.register
+def _layer_norm(operator: graph.LayerNorm, x: Array) -> Array:
+    by_channel = (-1,) + (1,) * (x.ndim - 2)
+    factor = operator.factor.astype(x.dtype).reshape(by_channel)
+    offset = operator.offset.astype(x.dtype).reshape(by_channel)
+    centred = x - x.mean(axis=1, keepdims=True)
+    spread = np.sqrt((centred**2).mean(axis=1, keepdims=True) + x.dtype.type(operator.epsilon))
+    return np.asarray(centred / spread * factor + offset)
+
+
+REDUCTIONS: Mapping[str, Callable[..., Array]] = {
+    "mean": np.mean,
+    "sum": np.sum,
+    "maximum": np.max,
+    "minimum": np.min,
+}
+
+
+@compute.register
+def _reduce_channels(operator: graph.ReduceChannels, x: Array) -> Array:
+    return np.asarray(REDUCTIONS[operator.kind](x, axis=1, keepdims=True))
+
+
+@compute.register
+def _interpolate(operator: graph.Interpolate, x: Array) -> Array:
+    by_rows = (x[:, :, operator.row_places] * operator.row_weights.astype(x.dtype)[..., np.newaxis]).sum(axis=3)
+    taps = by_rows[..., operator.column_places] * operator.column_weights.astype(x.dtype)
+    return np.asarray(taps.sum(axis=-1))
 
 
 @compute.register
@@ -255,7 +313,10 @@ def _on_host(operator: graph.OnHost, *inputs: Array) -> Array:
 
 @compute.register
 def _softmax(operator: graph.Softmax, x: Array) -> Array:
-    return softmax(x, axis=1)
+    if not operator.is_log:
+        return softmax(x, axis=1)
+    shifted = x - x.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
 def softmax(scores: Array, axis: int = -1) -> Array:

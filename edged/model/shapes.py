@@ -142,6 +142,57 @@ def _concat(operator: graph.Concat, *inputs: Shape) -> Shape:
 
 
 @output_shape.register
+def _join(operator: graph.Join, *inputs: Shape) -> Shape:
+    parts = list(inputs)
+    if operator.constant is not None:
+        parts.insert(operator.place, operator.constant.shape)
+    fixed = {(*shape[: operator.axis], *shape[operator.axis + 1 :]) for shape in parts}
+    if operator.axis not in {1, 2} or len(fixed) != 1 or {len(shape) for shape in parts} != {3}:
+        raise shape_error(operator, f"joins {parts} along axis {operator.axis}; supported are images of one size")
+    size = sum(shape[operator.axis] for shape in parts)
+    return (*parts[0][: operator.axis], size, *parts[0][operator.axis + 1 :])
+
+
+@output_shape.register
+def _rearrange(operator: graph.Rearrange, *inputs: Shape) -> Shape:
+    reach = [(size - 1) * stride for size, stride in zip(operator.sizes, operator.strides, strict=True)]
+    first = operator.offset + sum(each for each in reach if each < 0)
+    last = operator.offset + sum(each for each in reach if each > 0)
+    if math.prod(operator.sizes) != math.prod(operator.shape) or first < 0 or last >= math.prod(inputs[0]):
+        raise shape_error(operator, f"takes values {first} to {last} of an input of shape {inputs[0]}")
+    return operator.shape
+
+
+@output_shape.register
+def _product(operator: graph.Product, *inputs: Shape) -> Shape:
+    a, b = inputs
+    if len(a) != 3 or len(b) != 3 or a[1] != b[1] or a[0] != b[2]:
+        raise shape_error(operator, f"multiplies the matrices {a} and {b}, which do not fit")
+    return b[0], a[1], a[2]
+
+
+@output_shape.register
+def _layer_norm(operator: graph.LayerNorm, *inputs: Shape) -> Shape:
+    channels = (inputs[0][0],)
+    if operator.factor.shape != channels or operator.offset.shape != channels:
+        raise shape_error(operator, f"has {operator.factor.shape} factors for an input of shape {inputs[0]}")
+    return inputs[0]
+
+
+@output_shape.register
+def _reduce_channels(operator: graph.ReduceChannels, *inputs: Shape) -> Shape:
+    return (1, *inputs[0][1:])
+
+
+@output_shape.register
+def _interpolate(operator: graph.Interpolate, *inputs: Shape) -> Shape:
+    channels, height, width = _image(operator, inputs[0])
+    if operator.row_places.max() >= height or operator.column_places.max() >= width:
+        raise shape_error(operator, f"takes pixels beyond an image of {height} × {width}")
+    return channels, len(operator.row_places), len(operator.column_places)
+
+
+@output_shape.register
 def _select_channels(operator: graph.SelectChannels, *inputs: Shape) -> Shape:
     if not operator.order or not all(0 <= channel < inputs[0][0] for channel in operator.order):
         raise shape_error(operator, f"takes channels that an input of shape {inputs[0]} does not have")

@@ -15,9 +15,10 @@ from edged import __version__
 from edged.errors import ModelError
 from edged.model import graph as operators
 from edged.model.activations import LINEAR, Activation
-from edged.model.graph import Graph, Operator, Shape
+from edged.model.graph import Float32, Graph, Operator, Shape
 from edged.model.metadata import Metadata, encode
 from edged.model.package import Input
+from edged.model.reference import sources
 from edged.train.training_operators import folded
 
 X, BEFORE = "x", "before"  # what the activation reads, and what the step before wrote
@@ -30,7 +31,9 @@ ARITHMETIC = {
     "minimum": "Min",
     "maximum": "Max",
     "power": "Pow",
+    "prelu": "PRelu",
 }
+REDUCTIONS = {"mean": "ReduceMean", "maximum": "ReduceMax", "minimum": "ReduceMin"}
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def to_onnx(network: Graph, name: str, labels: Sequence[str], wanted: Input) -> 
     folded weights, or for an operator that cannot be written.
     """
     plain = folded(network)
-    nodes = _Nodes()
+    nodes = _Nodes(plain.shapes)
     for operator in plain.operators:
         nodes.write(operator)
     ends = [_tensor(tensor, plain.shapes[tensor]) for tensor in (plain.input, plain.output)]
@@ -118,10 +121,18 @@ def _tensor(name: str, shape: Shape) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *shape])
 
 
+def _matrix(places: NDArray[np.int32], weights: Float32, side: int) -> Float32:
+    """Return [pixels of the output, pixels of the input] of sums with these places and weights."""
+    matrix = np.zeros((len(places), side), np.float32)
+    np.add.at(matrix, (np.arange(len(places))[:, np.newaxis], places), weights)
+    return matrix
+
+
 class _Nodes:
     """The nodes and weights so far, each named after its operator."""
 
-    def __init__(self) -> None:
+    def __init__(self, sizes: Mapping[str, Shape]) -> None:
+        self._sizes = sizes
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
 
@@ -200,6 +211,84 @@ class _Nodes:
         self._node("Concat", operator.name, operator.inputs, operator.output, axis=1)
 
     @write.register
+    def _join(self, join: operators.Join) -> None:
+        """Write a constant as a sum: of the images, with zeros in its place, and of it with zeros in theirs."""
+        if join.constant is None:
+            self._node("Concat", join.name, join.inputs, join.output, axis=join.axis + 1)
+            return
+        if len(join.inputs) > 1:
+            raise ModelError(f"{join.name}: a constant among several images cannot be written to an ONNX file")
+        size = join.constant.shape[join.axis]
+        pads = np.zeros((2, 4), np.int64)
+        pads[0 if join.place == 0 else 1, join.axis + 1] = size
+        amounts = self._constant(f"{join.name}.pads", pads.reshape(-1))
+        self._node("Pad", f"{join.name}.padded", [join.inputs[0], amounts], f"{join.output}.padded")
+        others = self._sizes[join.inputs[0]][join.axis]
+        around = [(0, 0)] * 3
+        around[join.axis] = (0, others) if join.place == 0 else (others, 0)
+        constant = self._weight(join, "constant", np.pad(join.constant, around)[np.newaxis])
+        self._node("Add", join.name, [f"{join.output}.padded", constant], join.output)
+
+    @write.register
+    def _rearrange(self, operator: operators.Rearrange) -> None:
+        name, output = operator.name, operator.output
+        places = self._constant(f"{name}.places", sources(operator))
+        shape = self._constant(f"{name}.shape", np.array([0, *operator.shape], np.int64))
+        self._node("Flatten", f"{name}.flat", operator.inputs, f"{output}.flat", axis=1)
+        self._node("Gather", f"{name}.picked", [f"{output}.flat", places], f"{output}.picked", axis=1)
+        self._node("Reshape", name, [f"{output}.picked", shape], output)
+
+    @write.register
+    def _product(self, product: operators.Product) -> None:
+        """Write y[n, row, m] as a product for each row, of b[n, k] and a[k, m]."""
+        name, output = product.name, product.output
+        for source, part in zip(product.inputs, ("a", "b"), strict=True):
+            self._node("Transpose", f"{name}.{part}", [source], f"{output}.{part}", perm=[0, 2, 1, 3])
+        factor = self._constant(f"{name}.factor", np.array(product.factor, np.float32))
+        self._node("MatMul", f"{name}.rows", [f"{output}.b", f"{output}.a"], f"{output}.rows")
+        self._node("Mul", f"{name}.scaled", [f"{output}.rows", factor], f"{output}.scaled")
+        self._node("Transpose", name, [f"{output}.scaled"], output, perm=[0, 2, 1, 3])
+
+    @write.register
+    def _layer_norm(self, norm: operators.LayerNorm) -> None:
+        """Write the norm of the channels step by step: LayerNormalization takes the last axes alone."""
+        output = norm.output
+        epsilon = self._constant(f"{norm.name}.epsilon", np.array(norm.epsilon, np.float32))
+        steps: tuple[tuple[str, list[str], str], ...] = (
+            ("ReduceMean", [*norm.inputs], "mean"),
+            ("Sub", [*norm.inputs, f"{output}/mean"], "centred"),
+            ("Mul", [f"{output}/centred"] * 2, "squares"),
+            ("ReduceMean", [f"{output}/squares"], "variance"),
+            ("Add", [f"{output}/variance", epsilon], "positive"),
+            ("Sqrt", [f"{output}/positive"], "deviation"),
+            ("Div", [f"{output}/centred", f"{output}/deviation"], "normal"),
+        )
+        for kind, inputs, step in steps:
+            how = {"axes": [1], "keepdims": 1} if kind == "ReduceMean" else {}
+            self._node(kind, f"{norm.name}/{step}", inputs, f"{output}/{step}", **how)
+        scaled = operators.BatchNorm(norm.name, (f"{output}/normal",), output, norm.factor, norm.offset)
+        self._batch_norm(scaled)
+
+    @write.register
+    def _reduce_channels(self, operator: operators.ReduceChannels) -> None:
+        if operator.kind == "sum":
+            axes = self._constant(f"{operator.name}.axes", np.array([1], np.int64))
+            self._node("ReduceSum", operator.name, [*operator.inputs, axes], operator.output, keepdims=1)
+        else:
+            kind = REDUCTIONS[operator.kind]
+            self._node(kind, operator.name, operator.inputs, operator.output, axes=[1], keepdims=1)
+
+    @write.register
+    def _interpolate(self, operator: operators.Interpolate) -> None:
+        """Write the sums as two matrix products: of the columns, then of the rows."""
+        _, height, width = self._sizes[operator.inputs[0]]
+        columns = _matrix(operator.column_places, operator.column_weights, width).T
+        right = self._weight(operator, "columns", np.ascontiguousarray(columns))
+        left = self._weight(operator, "rows", _matrix(operator.row_places, operator.row_weights, height))
+        self._node("MatMul", f"{operator.name}.wide", [*operator.inputs, right], f"{operator.output}.wide")
+        self._node("MatMul", operator.name, [left, f"{operator.output}.wide"], operator.output)
+
+    @write.register
     def _select_channels(self, operator: operators.SelectChannels) -> None:
         order = self._constant(f"{operator.name}.order", np.array(operator.order, np.int64))
         self._node("Gather", operator.name, [*operator.inputs, order], operator.output, axis=1)
@@ -216,7 +305,8 @@ class _Nodes:
 
     @write.register
     def _softmax(self, softmax: operators.Softmax) -> None:
-        self._node("Softmax", softmax.name, softmax.inputs, softmax.output, axis=1)
+        kind = "LogSoftmax" if softmax.is_log else "Softmax"
+        self._node(kind, softmax.name, softmax.inputs, softmax.output, axis=1)
 
     @write.register
     def _flatten(self, flatten: operators.Flatten) -> None:

@@ -9,10 +9,11 @@ from edged.model.graph import Softmax
 from tests.engine.lab import Lab, assert_close, random
 
 
+@pytest.mark.parametrize("is_log", [False, True])
 @pytest.mark.parametrize("block", [1, 4, 16])
-@pytest.mark.parametrize("shape", [(2, 11), (2, 1000), (1, 5, 3, 2)])
-def test_large_values_do_not_overflow(lab: Lab, shape: tuple[int, ...], block: int) -> None:
-    softmax = Softmax("softmax", ("x",), "y")
+@pytest.mark.parametrize("shape", [(2, 11), (2, 1000), (1, 5, 3, 2), (1, 33, 3, 50)])
+def test_large_values_do_not_overflow(lab: Lab, shape: tuple[int, ...], block: int, is_log: bool) -> None:
+    softmax = Softmax("softmax", ("x",), "y", is_log)
     x = random(*shape) * 200
 
     found = lab.compute(SOFTMAX, softmax, [x], block=block)

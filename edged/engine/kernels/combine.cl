@@ -1,7 +1,7 @@
 /* OUT = A ∘ B, by element, where either may have one channel, row or column that stands for all.
  *
- * COMBINATION: 0 A + B, 1 A − B, 2 A · B, 3 A ÷ B, 4 the smaller, 5 the larger, 6 A to the power of B. A is IN and B
- * RESIDUAL, or the other way around if REVERSED; RESIDUAL_FRAMES is 1 for a constant, the same for all frames.
+ * COMBINATION: 0 A + B, 1 A − B, 2 A · B, 3 A ÷ B, 4 the smaller, 5 the larger, 6 A to the power of B, 7 A, or A · B
+ * where A is negative. A is IN and B RESIDUAL, or the other way around if REVERSED; RESIDUAL_FRAMES is 1 for a constant, the same for all frames.
  * A work-item a run of pixels.
  */
 #include "layout.cl"
@@ -33,8 +33,10 @@ vector combination(vector a, vector b)
     return (a < b || a != a) ? a : b;  /* a NaN stays, in b too: nothing is below it */
 #elif COMBINATION == 5
     return (a > b || a != a) ? a : b;
-#else
+#elif COMBINATION == 6
     return pow(a, b);
+#else
+    return a < 0 ? a * b : a;
 #endif
 }
 

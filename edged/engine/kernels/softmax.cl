@@ -1,23 +1,37 @@
-/* OUT[c] = exp(IN[c] − m) ÷ Σ exp(IN[·] − m) over the channels of a pixel, m their maximum. A work-item a pixel. */
-#include "layout.cl"
+/* OUT[c] = exp(IN[c] − m) ÷ Σ exp(IN[·] − m) over the channels of a pixel, m their maximum; its logarithm with LOG.
+ * A work-item a run of pixels.
+ */
+#include "across.cl"
+
+#ifndef LOG
+#define LOG 0
+#endif
 
 KERNEL void softmax(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
-    const int pixel = get_global_id(0), frame = FRAME_ID;
-    const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
+    const int run = get_global_id(0), frame = FRAME_ID;
+    const int y = ROW_OF(run);
     if (y >= OUT_HEIGHT)
         return;
 
-    float largest = -INFINITY;
-    for (int c = 0; c < OUT_CHANNELS; c++)
-        largest = fmax(largest, LOAD(IN, in, CHANNEL(IN, frame, c, y, x)));
-    float sum = 0;
-    for (int c = 0; c < OUT_CHANNELS; c++)
-        sum += exp(LOAD(IN, in, CHANNEL(IN, frame, c, y, x)) - largest);
-    for (int c = 0; c < OUT_BLOCKS * OUT_BLOCK; c++) {
-        const float value = c < OUT_CHANNELS ? exp(LOAD(IN, in, CHANNEL(IN, frame, c, y, x)) - largest) / sum : 0;
-        STORE(OUT, value, out, CHANNEL(OUT, frame, c, y, x));
+    for (int x = START_OF(run); x < END_OF(run); x++) {
+        vector most = -INFINITY, sum = 0;
+        for (int block = 0; block < OUT_BLOCKS; block++)
+            most = fmax(most, padded_by(LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x)), block, -INFINITY));
+        const float largest = largest_of(most);
+        for (int block = 0; block < OUT_BLOCKS; block++) {
+            const vector shifted = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x)) - largest;
+            const vector power = without_padding(exp(shifted), block);
+            sum += power;
+            STORE_VECTOR(OUT, LOG ? shifted : power, out, PIXEL(OUT, frame, block, y, x));
+        }
+        const float total = total_of(sum), inverse = 1 / total, logarithm = log(total);
+        for (int block = 0; block < OUT_BLOCKS; block++) {
+            const vector v = LOAD_VECTOR(OUT, out, PIXEL(OUT, frame, block, y, x));
+            STORE_VECTOR(OUT, without_padding(LOG ? v - logarithm : v * inverse, block), out,
+                         PIXEL(OUT, frame, block, y, x));
+        }
     }
-    for (int block = 0; pixel == 0 && block < OUT_BLOCKS; block++)
+    for (int block = 0; run == 0 && block < OUT_BLOCKS; block++)
         clear_halo(out, frame, block);
 }

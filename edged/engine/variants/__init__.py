@@ -17,14 +17,20 @@ from edged.engine.variants.dense import DENSE
 from edged.engine.variants.dense_split import DENSE_SPLIT
 from edged.engine.variants.dequantize import DEQUANTIZE
 from edged.engine.variants.flatten import FLATTEN
+from edged.engine.variants.interpolate import INTERPOLATE
+from edged.engine.variants.join import JOIN
+from edged.engine.variants.layer_norm import LAYER_NORM
 from edged.engine.variants.local_response_norm import LOCAL_RESPONSE_NORM
 from edged.engine.variants.max_pool import MAX_POOL
+from edged.engine.variants.product import PRODUCT
 from edged.engine.variants.quantize import QUANTIZE
 from edged.engine.variants.quantized_add import QUANTIZED_ADD
 from edged.engine.variants.quantized_depthwise import QUANTIZED_DEPTHWISE
 from edged.engine.variants.quantized_dot import QUANTIZED_DOT
 from edged.engine.variants.quantized_naive import QUANTIZED_NAIVE
 from edged.engine.variants.quantized_vector import QUANTIZED_VECTOR
+from edged.engine.variants.rearrange import REARRANGE
+from edged.engine.variants.reduce_channels import REDUCE_CHANNELS
 from edged.engine.variants.select_channels import SELECT_CHANNELS
 from edged.engine.variants.softmax import SOFTMAX
 from edged.engine.variants.variant import AnyVariant
@@ -38,12 +44,18 @@ from edged.model.graph import (
     Dense,
     Dequantize,
     Flatten,
+    Interpolate,
+    Join,
+    LayerNorm,
     LocalResponseNorm,
     MaxPool,
     Operator,
+    Product,
     Quantize,
     QuantizedAdd,
     QuantizedConv,
+    Rearrange,
+    ReduceChannels,
     SelectChannels,
     Softmax,
 )
@@ -58,11 +70,17 @@ VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
     Dense: (DENSE, DENSE_SPLIT),
     Dequantize: (DEQUANTIZE,),
     Flatten: (FLATTEN,),
+    Interpolate: (INTERPOLATE,),
+    Join: (JOIN,),
+    LayerNorm: (LAYER_NORM,),
     LocalResponseNorm: (LOCAL_RESPONSE_NORM,),
     MaxPool: (MAX_POOL,),
+    Product: (PRODUCT,),
     Quantize: (QUANTIZE,),
     QuantizedAdd: (QUANTIZED_ADD,),
     QuantizedConv: (QUANTIZED_DEPTHWISE, QUANTIZED_DOT, QUANTIZED_VECTOR, QUANTIZED_NAIVE),
+    Rearrange: (REARRANGE,),
+    ReduceChannels: (REDUCE_CHANNELS,),
     SelectChannels: (SELECT_CHANNELS,),
     Softmax: (SOFTMAX,),
 }

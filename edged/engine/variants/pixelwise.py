@@ -1,5 +1,6 @@
 """Launches of kernels whose work-items each write a run of pixels of one block."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +10,8 @@ from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Defines, Tensor
 from edged.engine.variants.variant import WORK_GROUP, Site
 from edged.model.graph import AveragePool, MaxPool
+
+ITEMS_PER_CORE = 8  # work-items that share the pixels evenly, where each reads all channels
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,25 @@ def with_constants(kernel: str, site: Site[Any], constants: Weights, defines: De
     """Return a launch of `kernel` like that of `pixelwise`, with `constants` between the input and the output."""
     launch = pixelwise(kernel, site, defines)
     return replace(launch, arguments=(*site.inputs, constants, site.output))
+
+
+def across_channels(kernel: str, site: Site[Any], defines: Defines, constants: Sequence[Weights] = ()) -> Launch:
+    """Return a launch of `kernel` whose work-items read all channels of a run of pixels.
+
+    `constants` come between the inputs and the output.
+    """
+    target = site.output
+    wanted = ITEMS_PER_CORE * site.device.compute_units
+    run = min(target.width, ceil_div(site.pixels, wanted)) if site.device.kind == "cpu" else 1
+    items = target.height * ceil_div(target.width, run)
+    return Launch(
+        kernel=kernel,
+        operator=site.operator.name,
+        defines={**site.tensor_defines(), "RUN": run, **defines},
+        arguments=(*site.inputs, *constants, target),
+        items=items,
+        group=1 if site.device.kind == "cpu" else min(WORK_GROUP, items),
+    )
 
 
 def same_blocks(site: Site[Any]) -> bool:

@@ -1,21 +1,13 @@
-"""Softmax over the channels of each pixel."""
+"""Softmax over the channels of each pixel, or its logarithm."""
 
 from edged.engine.launch import Launch
-from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
+from edged.engine.variants.pixelwise import across_channels, same_blocks
+from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Softmax
 
 
 def _launches(site: Site[Softmax], parameters: Parameters) -> tuple[Launch, ...]:
-    return (
-        Launch(
-            kernel="softmax",
-            operator=site.operator.name,
-            defines=site.tensor_defines(),
-            arguments=(*site.inputs, site.output),
-            items=site.pixels,
-            group=min(WORK_GROUP, site.pixels),
-        ),
-    )
+    return (across_channels("softmax", site, {"LOG": int(site.operator.is_log)}),)
 
 
-SOFTMAX = Variant("softmax", _launches)
+SOFTMAX = Variant("softmax", _launches, can_compute=same_blocks)

@@ -1,6 +1,8 @@
 """Convert activations, each of which changes every value by itself, and Softmax."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,6 +10,7 @@ from edged.errors import ModelError
 from edged.model.activations import RELU, Activation
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope
+from edged.model.from_onnx.views import as_shape, last_axis
 from edged.model.graph import Activate, Softmax
 
 # What each kind of node without attributes computes.
@@ -63,8 +66,9 @@ def clip(node: OnnxNode, scope: Scope) -> None:
 
 
 def _push(node: OnnxNode, scope: Scope, activation: Activation) -> None:
-    value = scope.plain(node.input(0))
-    scope.push(Activate(node.output, (value.tensor,), node.output, activation), value.shape)
+    value = scope.elements(scope.floats(node.input(0)))
+    operator = Activate(node.output, (value.tensor,), node.output, activation)
+    scope.push_seen(operator, replace(value, tensor=node.output))
 
 
 def _bound(node: OnnxNode, scope: Scope, index: int, name: str, default: float) -> float:
@@ -77,17 +81,19 @@ def _bound(node: OnnxNode, scope: Scope, index: int, name: str, default: float) 
 
 
 def softmax(node: OnnxNode, scope: Scope) -> None:
-    """Convert Softmax over features, or over the channels of a 1×1 image.
-
-    Up to operator set 12 it covers all axes from `axis` on.
-    """
-    shape = scope.plain(node.input(0)).shape
-    old = node.opset < 13
-    rank = len(shape) + 1
-    axis = node.integer("axis", 1 if old else -1) % rank
-    if axis != 1 or shape[1:] not in {(), (1, 1)}:
-        raise ModelError(
-            f"is over axis {axis} of shape (batch, {', '.join(map(str, shape))}); supported is over classes"
-        )
-    tensor = scope.image(node.input(0)) if len(shape) == 3 else scope.features(node.input(0))
-    scope.push(Softmax(node.output, (tensor,), node.output))
+    """Convert Softmax and LogSoftmax. Up to operator set 12 they cover all axes from `axis` on."""
+    value = scope.floats(node.input(0))
+    dims, is_old = value.dims, node.opset < 13
+    axis = node.integer("axis", 1 if is_old else -1)
+    if not -len(dims) <= axis < len(dims):
+        raise InvalidNodeError(f"is over axis {axis} of {len(dims)}")
+    axis %= len(dims)
+    last = (
+        as_shape(scope, value, (*dims[:axis], math.prod(dims[axis:]))) if is_old else last_axis(scope, value, axis)
+    )
+    tensor = scope.joined(last)
+    scope.add(Softmax(node.output, (tensor,), node.output, node.kind == "LogSoftmax"))
+    written = scope.seen_joined(node.output, last.dims)
+    scope.define(
+        node.output, as_shape(scope, written, dims) if is_old else last_axis(scope, written, axis, back=True)
+    )

@@ -1,33 +1,86 @@
-"""Convert Slice and Pad: every n-th row, zeros around.
+"""Convert Slice and Pad: every n-th row, zeros around, and views of parts.
 
 They are applied later, by the operator that reads the tensor.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from edged.arithmetic import ceil_div
 from edged.errors import ModelError
+from edged.model.from_onnx.channels import select
 from edged.model.from_onnx.node import OnnxNode
-from edged.model.from_onnx.scope import Scope
+from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
+from edged.model.from_onnx.strided import ViewAxis
 
 
 def slice_(node: OnnxNode, scope: Scope) -> None:
-    """Convert a Slice of every n-th row and column from the first to the last."""
+    """Convert a Slice: of every n-th row and column from the first to the last, of channels, or to a view."""
+    value = scope.raw_value(node.input(0))
+    cuts = tuple(zip(*_slice_arguments(node, scope), strict=True))
+    if value.zero is not None or (_is_image(value) and all(_is_every_nth(value, *cut) for cut in cuts)):
+        _every_nth(node, scope, cuts)
+        return
+    value = scope.floats(node.input(0))
+    ranges = dict(_range(value, *cut) for cut in cuts)
+    if ranges.keys() == {1} and _has_channels(value):
+        select(scope, node.input(0), node.output, ranges[1])
+    else:
+        scope.define(node.output, sliced(scope, value, ranges))
+
+
+def _is_image(value: Value) -> bool:
+    return len(value.shape) == 3 and value.has_batch and value.strides is None
+
+
+def _has_channels(value: Value) -> bool:
+    return len(value.shape) in {1, 3} and value.has_batch and value.strides is None
+
+
+def _is_every_nth(value: Value, start: int, end: int, axis: int, step: int) -> bool:
+    place = axis % 4 - 1
+    size = value.shape[place] if place >= 0 else 1
+    return start in {0, -size} and end >= size and step >= 1 and (step == 1 or place >= 1)
+
+
+def _every_nth(node: OnnxNode, scope: Scope, cuts: tuple[tuple[int, ...], ...]) -> None:
     value = scope.bordered(node.input(0))
     if any(value.pads):
         value = scope.plain(node.input(0))
     dims, by_axis = list(value.shape), [1, *value.steps]
-    for start, end, axis, step in zip(*_slice_arguments(node, scope), strict=True):
-        place = axis % 4 - 1
-        size = dims[place] if place >= 0 else 1
-        if start not in {0, -size} or end < size or step < 1 or (step > 1 and place < 1):
+    for start, end, axis, step in cuts:
+        if not _is_every_nth(value, start, end, axis, step):
             raise ModelError(
                 f"takes {start}:{end}:{step} of axis {axis}; supported is every n-th row and column from the first"
             )
         if step > 1:
-            dims[place] = ceil_div(size, step)
+            place = axis % 4 - 1
+            dims[place] = ceil_div(dims[place], step)
             by_axis[place] *= step
     scope.define(node.output, replace(value, shape=tuple(dims), steps=(by_axis[1], by_axis[2])))
+
+
+def _range(value: Value, start: int, end: int, axis: int, step: int) -> tuple[int, range]:
+    """Return an axis, and the indices that are taken along it."""
+    dims = value.dims
+    if not -len(dims) <= axis < len(dims) or step == 0:
+        raise InvalidNodeError(f"takes {start}:{end}:{step} of axis {axis}; the tensor has {len(dims)} axes")
+    size = dims[axis]
+    if step < 0 and not -size <= start:
+        raise ModelError(f"begins at {start} of {size}, backwards")
+    found = range(*slice(start, end, step).indices(size))
+    if not found:
+        raise InvalidNodeError(f"takes nothing, {start}:{end}:{step} of {size}")
+    return axis % len(dims), found
+
+
+def sliced(scope: Scope, value: Value, ranges: Mapping[int, range]) -> Value:
+    """Return a view of a part of a tensor: the indices along each of some axes."""
+    axes, offset = list(value.axes), value.offset
+    for axis, indices in ranges.items():
+        offset += axes[axis].stride * indices.start
+        axes[axis] = ViewAxis(len(indices), axes[axis].stride * indices.step)
+    return scope.view(value, tuple(axes), offset)
 
 
 def _slice_arguments(node: OnnxNode, scope: Scope) -> tuple[tuple[int, ...], ...]:

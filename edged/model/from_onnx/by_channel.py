@@ -1,5 +1,6 @@
 """Convert BatchNormalization, sums, and arithmetic with constants: one factor and one offset per channel."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -29,7 +30,13 @@ def batch_norm(node: OnnxNode, scope: Scope) -> None:
     if not len(scale) == len(bias) == len(mean) == len(variance) or (spread <= 0).any():
         raise ModelError("needs scale, bias, mean and variance of one length, and no negative variance")
     factor = scale / np.sqrt(spread)
-    _push_batch_norm(node, scope, node.input(0), factor, bias - mean * factor)
+    value = scope.floats(node.input(0))
+    by_channel = (-1, *(1 for _ in value.dims[2:]))
+    if not _is_by_channel(factor.reshape(by_channel), value, scope):
+        value = scope.plain(node.input(0))
+        tensor = scope.image(node.input(0)) if len(value.shape) == 3 else scope.features(node.input(0))
+        value = Value(tensor, scope.shapes[tensor])
+    _push_norm(node, scope, value, factor, bias - mean * factor)
 
 
 def add(node: OnnxNode, scope: Scope) -> None:
@@ -65,27 +72,12 @@ def _affine(node: OnnxNode, scope: Scope, affine: Affine) -> None:
     `affine`: factor and offset of a constant, which comes first where `is_reversed`; None: it is not affine.
     """
     x, constant = _computed_and_constant(node, scope)
-    value = scope.raw_value(x)
-    if constant is not None and value.channels_last:
-        constant = _channels_first(constant, value)
     numbers = None if constant is None else affine(constant, x != node.inputs[0])
-    shape = scope.shapes[value.tensor] if value.channels_last else scope.plain(x).shape
-    if numbers is None or not all(_is_by_channel(each, shape) for each in numbers):
+    value = scope.floats(x)
+    if numbers is None or not all(_is_by_channel(each, value, scope) for each in numbers):
         combine(node, scope)
-        return
-    scope.reserve(2 * shape[0])
-    factor, offset = (per_channel(each, shape) for each in numbers)
-    if value.channels_last:
-        norm = _norm(node, value.tensor, factor, offset)
-        scope.push_seen(norm, replace(value, tensor=node.output))
     else:
-        _push_batch_norm(node, scope, x, factor, offset)
-
-
-def _channels_first(constant: Float64, value: Value) -> Float64:
-    """Return one number for each channel of a picture with its channels last, (channels, 1, 1), if it is that."""
-    is_by_channel = constant.size == value.shape[-1] == constant.shape[-1] if constant.ndim else False
-    return constant.reshape(-1, 1, 1) if is_by_channel and constant.size > 1 else constant
+        _push_norm(node, scope, value, *numbers)
 
 
 def _computed_and_constant(node: OnnxNode, scope: Scope) -> tuple[str, Float64 | None]:
@@ -98,27 +90,37 @@ def _computed_and_constant(node: OnnxNode, scope: Scope) -> tuple[str, Float64 |
     return first, None
 
 
-def _push_batch_norm(node: OnnxNode, scope: Scope, x: str, factor: Floats, offset: Floats) -> None:
-    is_image = len(scope.plain(x).shape) == 3
-    tensor = scope.image(x) if is_image else scope.features(x)
-    scope.push(_norm(node, tensor, factor, offset))
-
-
-def _norm(node: OnnxNode, tensor: str, factor: Floats, offset: Floats) -> BatchNorm:
+def _push_norm(node: OnnxNode, scope: Scope, value: Value, factor: Floats, offset: Floats) -> None:
+    """Push x · factor + offset, of one number each for each channel of the graph's tensor, or for all."""
+    value = scope.elements(value)
+    channels = scope.shapes[value.tensor][0]
+    scope.reserve(2 * channels)
+    factor, offset = (np.broadcast_to(each.reshape(-1), (channels,)).copy() for each in (factor, offset))
     factor, offset = as_weights(factor, "its factor"), as_weights(offset, "its offset")
-    return BatchNorm(node.output, (tensor,), node.output, factor, offset)
+    norm = BatchNorm(node.output, (value.tensor,), node.output, factor, offset)
+    scope.push_seen(norm, replace(value, tensor=node.output))
 
 
-def _is_by_channel(constant: Float64, shape: Shape) -> bool:
-    """Return whether it broadcasts to (1, *shape) with one value for each channel."""
-    wide = (1,) * (len(shape) + 1 - constant.ndim) + constant.shape
-    by_channel = (1, shape[0]) + (1,) * (len(shape) - 1)
-    return len(wide) == len(shape) + 1 and (constant.size == 1 or wide == by_channel)
+def _is_by_channel(constant: Floats, value: Value, scope: Scope) -> bool:
+    """Return whether a constant is one number, or one for each channel of the tensor that `value` is a view of."""
+    dims = value.dims
+    if constant.ndim > len(dims):
+        return False
+    if constant.size == 1:
+        return True
+    channels, *pixels = scope.shapes[value.tensor]
+    wide = (1,) * (len(dims) - constant.ndim) + constant.shape
+    along = [place for place, size in enumerate(wide) if size > 1]
+    if len(along) != 1 or not scope.is_whole(value):
+        return False
+    return value.axes[along[0]] == (channels, math.prod(pixels)) and wide[along[0]] == channels
 
 
 def per_channel(constant: NDArray[F], shape: Shape) -> NDArray[F]:
     """Return a constant that broadcasts to (1, *shape) with one value for each channel, as [channels]."""
-    if not _is_by_channel(np.asarray(constant, np.float64), shape):
+    wide = (1,) * (len(shape) + 1 - constant.ndim) + constant.shape
+    by_channel = (1, shape[0]) + (1,) * (len(shape) - 1)
+    if len(wide) != len(by_channel) or not (constant.size == 1 or wide == by_channel):
         raise ModelError(
             f"has a constant of shape {constant.shape}; supported is one value, or one for each channel"
         )

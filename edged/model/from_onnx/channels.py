@@ -2,42 +2,100 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from edged.errors import ModelError
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
-from edged.model.graph import Concat, LocalResponseNorm, SelectChannels
+from edged.model.from_onnx.strided import ViewAxis, joined
+from edged.model.graph import Concat, Float32, Join, LocalResponseNorm, SelectChannels, Shape
 
 
 def concat(node: OnnxNode, scope: Scope) -> None:
-    """Convert a Concat of images by channel, or of features."""
-    values = [scope.plain(name) for name in node.inputs]
-    rank = len(values[0].shape) + 1
+    """Convert a Concat of images by channel, of features, or along another axis."""
+    if len(node.inputs) == 1:
+        scope.define(node.output, scope.view_of(node.input(0)))
+        return
+    names = [name for name in node.inputs if scope.constant(name) is None]
+    values = [scope.raw_value(name) for name in names]
+    rank = len(values[0].dims)
     axis = node.integer("axis", 1)
-    if axis not in {1, 1 - rank} or rank not in {2, 4}:
-        raise ModelError(
-            f"joins along axis {axis} of {rank}; supported is axis 1, the channels: edged has each frame by itself"
-        )
-    read = scope.image if rank == 4 else scope.features
-    tensors = tuple(map(read, node.inputs))
-    if len(tensors) == 1:
-        scope.define(node.output, values[0])
+    if not -rank <= axis < rank:
+        raise InvalidNodeError(f"joins along axis {axis} of {rank}")
+    axis %= rank
+    has_channels = rank in {2, 4} and axis == 1 and all(value.has_batch for value in values)
+    if has_channels and len(names) == len(node.inputs):
+        read = scope.image if rank == 4 else scope.features
+        scope.push(Concat(node.output, tuple(map(read, node.inputs)), node.output))
     else:
-        scope.push(Concat(node.output, tensors, node.output))
+        _join(node, scope, axis, rank)
+
+
+def _join(node: OnnxNode, scope: Scope, axis: int, rank: int) -> None:
+    """Join along an axis other than the channels, where one part may be constant."""
+    along = max(0, rank - 2) if axis < rank - 1 else rank - 1  # the axis as the graph has it: columns or channels
+    order = [place for place in range(rank) if place != axis]
+    order.insert(along, axis)
+    back = tuple(order.index(place) for place in range(rank))
+    parts = [_turned(scope, name, order) for name in node.inputs]
+    shapes = [part.dims if isinstance(part, Value) else part.shape for part in parts]
+    rests = {(*shape[:along], *shape[along + 1 :]) for shape in shapes}
+    if len(rests) != 1 or (axis == 0 and any(part.has_batch for part in parts if isinstance(part, Value))):
+        raise ModelError(f"joins tensors of the shapes {shapes} along axis {axis}; supported are equal ones")
+    dims = (*shapes[0][:along], sum(shape[along] for shape in shapes), *shapes[0][along + 1 :])
+    tensors = tuple(scope.joined(part) for part in parts if isinstance(part, Value))
+    constants = [(place, part) for place, part in enumerate(parts) if not isinstance(part, Value)]
+    if along == rank - 1 and not constants:
+        scope.add(Concat(node.output, tensors, node.output))
+    elif along == rank - 2 and len(constants) <= 1 and len(joined(_frame(dims))) == 3:
+        place, constant = constants[0] if constants else (0, None)
+        wide = None if constant is None else _as_image(constant)
+        scope.add(Join(node.output, tensors, node.output, 2, wide, place))
+    else:
+        raise ModelError(f"joins {len(constants)} constants along axis {axis}; supported is one, not as channels")
+    seen = scope.seen_joined(node.output, dims)
+    scope.define(node.output, scope.view(seen, tuple(seen.axes[place] for place in back), seen.offset))
+
+
+def _turned(scope: Scope, name: str, order: Sequence[int]) -> Value | Float32:
+    """Return a tensor with its axes in another order: a view, or a constant."""
+    if scope.constant(name) is not None:
+        constant = scope.weights(name)
+        if constant.ndim != len(order):
+            raise InvalidNodeError(f"joins a constant of shape {constant.shape} with tensors of {len(order)} axes")
+        return constant.transpose(order)
+    value = scope.floats(name)
+    if len(value.dims) != len(order):
+        raise InvalidNodeError(f"joins a tensor of shape {value.dims} with others of {len(order)} axes")
+    return scope.view(value, tuple(value.axes[place] for place in order), value.offset)
+
+
+def _frame(dims: Shape) -> Shape:
+    return dims[1:] if len(dims) > 1 and dims[0] == 1 else dims
+
+
+def _as_image(constant: Float32) -> Float32:
+    """Return a constant with its last axis as channels: see `strided.joined`."""
+    shape = joined(_frame(constant.shape))
+    return np.ascontiguousarray(np.moveaxis(constant, -1, 0).reshape(shape))
 
 
 def split(node: OnnxNode, scope: Scope) -> None:
-    """Convert a Split of the channels."""
-    channels = _channels(node, scope, node.integer("axis", 0))
-    sizes = _split_sizes(node, scope, channels)
-    if sum(sizes) != channels or min(sizes) < 1 or len(sizes) != len(node.outputs):
-        raise InvalidNodeError(f"splits {channels} channels into {sizes} for {len(node.outputs)} outputs")
+    """Convert a Split of the channels, or along another axis."""
+    value = scope.view_of(node.input(0))
+    axis = node.integer("axis", 0)
+    if not -len(value.dims) <= axis < len(value.dims):
+        raise InvalidNodeError(f"splits axis {axis} of {len(value.dims)}")
+    axis %= len(value.dims)
+    sizes = _split_sizes(node, scope, value.dims[axis])
+    if sum(sizes) != value.dims[axis] or min(sizes) < 1 or len(sizes) != len(node.outputs):
+        raise InvalidNodeError(f"splits {value.dims[axis]} channels into {sizes} for {len(node.outputs)} outputs")
     start = 0
     for name, size in zip(node.outputs, sizes, strict=True):
         if name:
-            select(scope, node.input(0), name, range(start, start + size))
+            _take(scope, node.input(0), name, axis, range(start, start + size))
         start += size
 
 
@@ -52,23 +110,48 @@ def _split_sizes(node: OnnxNode, scope: Scope, channels: int) -> tuple[int, ...]
 
 
 def gather(node: OnnxNode, scope: Scope) -> None:
-    """Convert a Gather of channels by constant numbers."""
-    channels = _channels(node, scope, node.integer("axis", 0))
+    """Convert a Gather by constant numbers: of channels, or of one index or a range along another axis."""
+    value = scope.view_of(node.input(0))
+    rank, axis = len(value.dims), node.integer("axis", 0)
     indices = scope.constant(node.input(1))
-    if indices is None or not np.issubdtype(indices.dtype, np.integer) or indices.ndim != 1:
+    if indices is None or not np.issubdtype(indices.dtype, np.integer) or indices.ndim > 1:
         raise ModelError("input indices is supported only as a constant list of integers")
-    order = [int(index) for index in indices.tolist()]
-    if not all(-channels <= index < channels for index in order):
-        raise InvalidNodeError(f"takes channels beyond the {channels} of its input")
-    select(scope, node.input(0), node.output, [index % channels for index in order])
+    if not -rank <= axis < rank:
+        raise InvalidNodeError(f"takes of axis {axis} of {rank}")
+    axis %= rank
+    size = value.dims[axis]
+    order = [int(index) for index in indices.reshape(-1).tolist()]
+    if not all(-size <= index < size for index in order):
+        raise InvalidNodeError(f"takes channels beyond the {size} of its input")
+    order = [index % size for index in order]
+    if indices.ndim == 0:
+        require_numbers(value)
+        axes = (*value.axes[:axis], *value.axes[axis + 1 :])
+        scope.define(node.output, scope.view(value, axes, value.offset + value.axes[axis].stride * order[0]))
+    else:
+        _take(scope, node.input(0), node.output, axis, order)
 
 
-def _channels(node: OnnxNode, scope: Scope, axis: int) -> int:
-    """Return how many channels the first input has. Raises ModelError where `axis` is another axis."""
-    shape = scope.plain(node.input(0)).shape
-    if axis not in {1, -len(shape)} or len(shape) not in {1, 3}:
-        raise ModelError(f"is along axis {axis} of (batch, {', '.join(map(str, shape))}); supported are channels")
-    return shape[0]
+def _take(scope: Scope, source: str, output: str, axis: int, order: Sequence[int]) -> None:
+    """Define `output` as these indices of `source` along an axis."""
+    value = scope.view_of(source)
+    if axis == 1 and value.has_batch and value.strides is None and len(value.shape) in {1, 3}:
+        select(scope, source, output, order)
+        return
+    require_numbers(value)
+    steps = {after - before for before, after in pairwise(order)}
+    if len(steps) > 1 or (axis == 0 and value.has_batch):
+        raise ModelError(f"takes {len(order)} indices of axis {axis}; supported are channels, or a range")
+    step = min(steps, default=1)
+    axes = list(value.axes)
+    axes[axis] = ViewAxis(len(order), axes[axis].stride * step)
+    scope.define(output, scope.view(value, tuple(axes), value.offset + value.axes[axis].stride * order[0]))
+
+
+def require_numbers(value: Value) -> None:
+    """Raise ModelError for a quantized tensor: only some operators take steps."""
+    if value.zero is not None:
+        raise ModelError("changes the order of quantized values; supported are channels")
 
 
 def select(scope: Scope, source: str, output: str, order: Sequence[int]) -> None:

@@ -35,8 +35,9 @@ def input_of(file: OnnxFile, size: Pair | None) -> tuple[Value, Shape]:
     wanted_width, wanted_height = size or (0, 0)
     shape = (channels or CHANNELS, _side(height, wanted_height), _side(width, wanted_width))
     seen = (*shape[1:], shape[0]) if channels_last else shape
+    strides = (shape[2], 1, shape[1] * shape[2]) if channels_last else None
     dtype = TYPES[type_name(tensor.elem_type)]
-    return Value(inputs[0].name, seen, channels_last=channels_last, dtype=dtype), shape
+    return Value(inputs[0].name, seen, dtype=dtype, strides=strides), shape
 
 
 def takes_bytes(file: OnnxFile) -> bool:

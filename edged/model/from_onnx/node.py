@@ -53,6 +53,11 @@ class OnnxNode:
         attribute = self._typed(name, AttributeProto.FLOAT)
         return attribute.f if attribute else default
 
+    def reals(self, name: str) -> tuple[float, ...]:
+        """Return a list of numbers, empty if it is omitted."""
+        attribute = self._typed(name, AttributeProto.FLOATS)
+        return tuple(attribute.floats) if attribute else ()
+
     def text(self, name: str, default: str) -> str:
         attribute = self._typed(name, AttributeProto.STRING)
         return attribute.s.decode("utf-8", "replace") if attribute else default

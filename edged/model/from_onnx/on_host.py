@@ -87,18 +87,7 @@ def _require_same_size(node: OnnxNode, index: int, name: str) -> None:
 def _read(scope: Scope, name: str) -> Value:
     """Return an input in the file's order of axes."""
     value = scope.any_value(name)
-    if value.zero:
-        return _integers(scope, value)
-    if not value.channels_last:
-        return value
-    tensor, (height, width, channels) = f"{value.tensor}/channels_last", value.shape
-    if tensor not in scope.shapes:
-        proto = helper.make_node("Transpose", [name], [tensor], perm=(0, 2, 3, 1))
-        seen = Value(value.tensor, (channels, height, width))
-        model = _model(proto, defs.onnx_opset_version(), {name: seen}, {}, tensor)
-        operator = OnHost(tensor, (value.tensor,), tensor, "Transpose", model, (seen.dims,), value.shape)
-        scope.push_seen(operator, Value(tensor, value.shape))
-    return Value(tensor, value.shape)
+    return _integers(scope, value) if value.zero else value
 
 
 def _integers(scope: Scope, value: Value) -> Value:

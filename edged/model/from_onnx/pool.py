@@ -1,4 +1,4 @@
-"""Convert pools, and ReduceMean as one of them."""
+"""Convert pools."""
 
 from collections.abc import Callable
 
@@ -50,17 +50,6 @@ def global_pool(kind: type[AveragePool] | type[MaxPool]) -> Callable[[OnnxNode, 
         scope.push(kind(node.output, (tensor,), node.output, (height, width)))
 
     return convert
-
-
-def reduce_mean(node: OnnxNode, scope: Scope) -> None:
-    """Convert a mean over height and width to a global average pool, with the 1×1 image kept or not."""
-    tensor = scope.image(node.input(0))
-    axes = scope.integers(node.input(1)) if node.input(1) else node.integers("axes") or ()
-    if sorted(axis % 4 for axis in axes) != [2, 3]:
-        raise ModelError(f"takes the mean over the axes {axes}; supported are (2, 3), height and width")
-    channels, height, width = scope.shapes[tensor]
-    shape = (channels, 1, 1) if node.integer("keepdims", 1) else (channels,)
-    scope.push(AveragePool(node.output, (tensor,), node.output, (height, width)), shape)
 
 
 def _pool_window(node: OnnxNode, scope: Scope, tensor: str, around: Pads) -> tuple[Pair, Pair, Pads, Pads]:

@@ -1,14 +1,15 @@
 """The state while a file is read: its constants, and the tensors of the graph so far."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged.errors import ModelError
-from edged.model.graph import Conv, Flatten, Float32, Operator, Pads, Pair, Shape, Unflatten
+from edged.model.from_onnx.strided import Axes, ViewAxis, contiguous, is_contiguous, joined, merged, sizes_of
+from edged.model.graph import Conv, Flatten, Float32, Operator, Pads, Pair, Rearrange, Shape, Unflatten
 from edged.model.shapes import MAX_VALUES, output_shape
 
 NO_PADS: Pads = (0, 0, 0, 0)
@@ -32,8 +33,9 @@ class HostOnlyError(ModelError):
 class Value:
     """A tensor of the file: the graph's `tensor`, seen with the shape `shape` (of one frame).
 
+    `strides` and `offset`: where its values lie in the graph's tensor, an axis each; None: in its order.
     `steps`, `channel_pads` (before, after) and `pads` are what Slice and Pad nodes did to it and no operator has
-    done yet; at most one of `steps` and `pads` is set. `channels_last`: the file has (height, width, channels).
+    done yet; at most one of `steps` and `pads` is set, and none of a tensor with strides.
     `has_batch`: whether the batch is an axis before `shape`. `dtype`: the file's, though the graph has float32.
     `zero`: of a tensor of steps, the file's zero point; of others None.
     """
@@ -43,15 +45,29 @@ class Value:
     steps: Pair = (1, 1)
     channel_pads: Pair = (0, 0)
     pads: Pads = NO_PADS
-    channels_last: bool = False
     has_batch: bool = True
     dtype: str = "float32"
     zero: int | None = None
+    strides: tuple[int, ...] | None = None
+    offset: int = 0
 
     @property
     def dims(self) -> Shape:
         """Return the file's shape for a batch of one."""
         return (1, *self.shape) if self.has_batch else self.shape
+
+    @property
+    def axes(self) -> Axes:
+        """Return an axis for each of `dims`."""
+        if self.strides is None:
+            return contiguous(self.dims)
+        axes = tuple(map(ViewAxis, self.shape, self.strides))
+        return (ViewAxis(1, 0), *axes) if self.has_batch else axes
+
+    @property
+    def frame(self) -> Axes:
+        """Return the axes without that of the batch."""
+        return self.axes[1:] if self.has_batch else self.axes
 
     @property
     def pending(self) -> bool:
@@ -141,18 +157,16 @@ class Scope:
         return self._weights[name]
 
     def value(self, name: str) -> Value:
-        """Return a tensor that depends on the network's input: a batch of floats."""
+        """Return a tensor that depends on the network's input: a batch of floats, in its order."""
         value = self.raw_value(name)
         if value.dtype != "float32":
             raise HostOnlyError(f"input {name} is of type {value.dtype}; supported are floats")
         if not value.has_batch:
             raise HostOnlyError(f"input {name} has shape {value.shape}; supported is a batch as its first axis")
-        if value.channels_last:
-            raise ModelError(f"input {name} has its channels last; supported is a Transpose by (0, 3, 1, 2) first")
-        return value
+        return self.in_order(value)
 
     def raw_value(self, name: str) -> Value:
-        """Return a value as `value` does, or the network's input with its channels last."""
+        """Return a tensor that depends on the network's input: of any type, or a view of another one."""
         if name in self._constants:
             raise ModelError(f"input {name} is constant; supported is a tensor that the network computes")
         if name not in self._values:
@@ -160,9 +174,75 @@ class Scope:
         return self._values[name]
 
     def any_value(self, name: str) -> Value:
-        """Return a tensor of any type, with or without a batch, without pending steps or pads."""
+        """Return a tensor of any type, with or without a batch, in its order, without pending steps or pads."""
+        return self.in_order(self.view_of(name))
+
+    def view_of(self, name: str) -> Value:
+        """Return a tensor as `any_value` does, or a view of another one."""
         value = self.raw_value(name)
         return self._select(value) if value.pending else value
+
+    def floats(self, name: str) -> Value:
+        """Return a tensor of floats as `view_of` does, with or without a batch."""
+        value = self.view_of(name)
+        if value.dtype != "float32" or value.zero is not None:
+            raise HostOnlyError(f"input {name} is of type {value.dtype}; supported are floats")
+        return value
+
+    def view(self, value: Value, axes: Axes, offset: int = 0) -> Value:
+        """Return another view of the tensor of a value; the axes are those for a batch of one."""
+        dims = sizes_of(axes)
+        has_batch = len(dims) > 1 and dims[0] == 1
+        frame = axes[1:] if has_batch else axes
+        strides = tuple(axis.stride if axis.size > 1 else 0 for axis in frame)
+        seen = replace(value, shape=sizes_of(frame), has_batch=has_batch, strides=strides, offset=offset)
+        return replace(seen, strides=None) if self.is_whole(seen) and is_contiguous(frame) else seen
+
+    def is_whole(self, value: Value) -> bool:
+        """Return whether a view has each value of its tensor once."""
+        axes = tuple(sorted((axis for axis in value.frame if axis.size > 1), key=lambda axis: -axis.stride))
+        size = math.prod(self.shapes[value.tensor])
+        return value.offset == 0 and math.prod(value.shape) == size and is_contiguous(axes)
+
+    def in_order(self, value: Value) -> Value:
+        """Return the same values as a tensor in the file's order of axes."""
+        if value.strides is None:
+            return value
+        tensor = self.rearranged(value, value.frame, value.shape or (1,))
+        return replace(value, tensor=tensor, strides=None, offset=0)
+
+    def joined(self, value: Value) -> str:
+        """Return the graph's tensor for a value with its last axis as channels: see `strided.joined`."""
+        *before, last = value.frame or (ViewAxis(1, 1),)
+        return self.rearranged(value, (last, *before), joined(value.shape or (1,)))
+
+    def seen_joined(self, tensor: str, dims: Shape) -> Value:
+        """Return the view of a tensor that `joined` would return for the shape `dims` (for a batch of one)."""
+        *before, last = dims
+        return self.view(Value(tensor, dims), (*contiguous(tuple(before)), ViewAxis(last, math.prod(before))))
+
+    def elements(self, value: Value) -> Value:
+        """Return the same values as a view that has each value of its tensor once, for operators by element."""
+        return value if self.is_whole(value) else self.seen_joined(self.joined(value), value.dims)
+
+    def rearranged(self, value: Value, axes: Axes, shape: Shape) -> str:
+        """Return the graph's tensor of `shape` whose values, in its order, are those along `axes` of a value."""
+        seen = replace(value, shape=sizes_of(axes), strides=tuple(axis.stride for axis in axes), has_batch=False)
+        if self.is_whole(seen) and is_contiguous(axes):
+            own = self.shapes[value.tensor]
+            if own == shape:
+                return value.tensor
+            if len(shape) == 1:
+                return self.flat(value.tensor)
+            if shape == (*own, 1, 1):
+                return self.as_image(value.tensor)
+        runs = merged(axes)
+        layout = "x".join(map(str, shape)), ",".join(f"{axis.size}by{axis.stride}" for axis in runs)
+        name = f"{value.tensor}/{layout[0]}of{value.offset}:{layout[1]}"
+        if name not in self.shapes:
+            sizes, strides = sizes_of(runs), tuple(axis.stride for axis in runs)
+            self.add(Rearrange(name, (value.tensor,), name, shape, sizes, strides, value.offset))
+        return name
 
     def checkpoint(self) -> Checkpoint:
         """Return the state for `restore`."""
@@ -200,9 +280,7 @@ class Scope:
     def bordered(self, name: str) -> Value:
         """Return an image with all Slice and Pad nodes so far applied."""
         value = self.value(name)
-        if not value.pending:
-            self._image(name, value)
-        return value
+        return value if value.pending else replace(value, tensor=self._image(name, value))
 
     def features(self, name: str) -> str:
         """Return the graph's tensor for an input of shape (features,)."""
@@ -217,7 +295,7 @@ class Scope:
         """Return a tensor of the graph as features."""
         flat = f"{tensor}/flat"
         if flat not in self.shapes:
-            self._append(Flatten(flat, (tensor,), flat))
+            self.add(Flatten(flat, (tensor,), flat))
         return flat
 
     def padded_size(self, tensor: str, pads: Pads) -> Pair:
@@ -231,16 +309,22 @@ class Scope:
 
     def push(self, operator: Operator, shape: Shape | None = None) -> None:
         """Append an operator that writes a tensor of the file, of the shape `shape` if that is not its own."""
-        self._append(operator)
+        self.add(operator)
         own = self.shapes[operator.output]
         self.define(operator.output, Value(operator.output, own if shape is None else shape))
 
     def push_seen(self, operator: Operator, seen: Value) -> None:
         """Append an operator, and define the tensor of the file that it writes as `seen`."""
-        self._append(operator)
+        self.add(operator)
         self.define(operator.output, seen)
 
-    def _append(self, operator: Operator) -> None:
+    def push_joined(self, operator: Operator, dims: Shape) -> None:
+        """Append an operator that writes the last axis of the file's shape `dims` as channels: see `joined`."""
+        self.add(operator)
+        self.define(operator.output, self.seen_joined(operator.output, dims))
+
+    def add(self, operator: Operator) -> None:
+        """Append an operator, without a tensor of the file."""
         if operator.output in self.shapes:
             raise ModelError(f"writes tensor {operator.output}, which is already written")
         shape = output_shape(operator, *(self.shapes[tensor] for tensor in operator.inputs))
@@ -251,13 +335,21 @@ class Scope:
 
     def _image(self, name: str, value: Value) -> str:
         if value.shape[1:] == (1, 1) and self.shapes[value.tensor] == value.shape[:1]:
-            image = f"{value.tensor}/image"
-            if image not in self.shapes:
-                self._append(Unflatten(image, (value.tensor,), image))
-            return image
-        if len(value.shape) != 3 or self.shapes[value.tensor] != value.shape:
+            return self.as_image(value.tensor)
+        if len(value.shape) != 3:
             raise ModelError(f"input {name} has shape {value.shape}; supported is (channels, height, width)")
-        return value.tensor
+        if value.zero is not None and self.shapes[value.tensor] != value.shape:
+            raise ModelError(
+                f"input {name} is a quantized tensor in another shape; supported are images as they are"
+            )
+        return self.rearranged(value, value.frame, value.shape)
+
+    def as_image(self, tensor: str) -> str:
+        """Return a vector of features as the channels of a single pixel."""
+        image = f"{tensor}/image"
+        if image not in self.shapes:
+            self.add(Unflatten(image, (tensor,), image))
+        return image
 
     def _select(self, value: Value) -> Value:
         """Apply steps and pads by a 1×1 convolution whose weights are 1 for kept channels, else 0."""
@@ -271,7 +363,7 @@ class Scope:
         name = f"{value.tensor}/{'x'.join(map(str, value.steps + value.channel_pads + value.pads))}"
         if name not in self.shapes:
             bias = np.zeros(out, np.float32)
-            self._append(Conv(name, (value.tensor,), name, weight, bias, value.steps, value.pads))
+            self.add(Conv(name, (value.tensor,), name, weight, bias, value.steps, value.pads))
         return Value(name, value.shape)
 
 

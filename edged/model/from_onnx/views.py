@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from edged.errors import ModelError
-from edged.model.from_onnx.channels import shuffle
+from edged.model.from_onnx.channels import require_numbers, shuffle
 from edged.model.from_onnx.node import OnnxNode, type_name
-from edged.model.from_onnx.scope import Scope, Value
+from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope, Value
+from edged.model.from_onnx.strided import ViewAxis, joined, reshaped, trailing
 from edged.model.graph import Shape
+from edged.model.shapes import MAX_VALUES
 
 
 def identity(node: OnnxNode, scope: Scope) -> None:
@@ -39,7 +41,7 @@ def shape(node: OnnxNode, scope: Scope) -> None:
 
 
 def flatten(node: OnnxNode, scope: Scope) -> None:
-    dims = scope.any_value(node.input(0)).dims
+    dims = scope.raw_value(node.input(0)).dims
     axis = node.integer("axis", 1)
     if not -len(dims) <= axis <= len(dims):
         raise ModelError(f"has the axis {axis} of {len(dims)}")
@@ -49,7 +51,7 @@ def flatten(node: OnnxNode, scope: Scope) -> None:
 
 def reshape(node: OnnxNode, scope: Scope) -> None:
     """Convert a Reshape to a constant shape, for a batch of one."""
-    old = scope.any_value(node.input(0)).dims
+    old = scope.raw_value(node.input(0)).dims
     wanted = list(scope.integers(node.input(1)))
     if not node.integer("allowzero", 0):
         wanted = [old[i] if number == 0 and i < len(old) else number for i, number in enumerate(wanted)]
@@ -62,7 +64,7 @@ def reshape(node: OnnxNode, scope: Scope) -> None:
 
 
 def squeeze(node: OnnxNode, scope: Scope) -> None:
-    dims = scope.any_value(node.input(0)).dims
+    dims = scope.raw_value(node.input(0)).dims
     axes = _axes(node, scope, len(dims))
     if axes is None:  # the batch may be more than one
         axes = {axis for axis, size in enumerate(dims) if size == 1 and axis > 0}
@@ -72,7 +74,7 @@ def squeeze(node: OnnxNode, scope: Scope) -> None:
 
 
 def unsqueeze(node: OnnxNode, scope: Scope) -> None:
-    dims = list(scope.any_value(node.input(0)).dims)
+    dims = list(scope.raw_value(node.input(0)).dims)
     given = scope.integers(node.input(1)) if node.input(1) else node.integers("axes") or ()
     axes = _axes(node, scope, len(dims) + len(given))
     if axes is None:
@@ -83,23 +85,37 @@ def unsqueeze(node: OnnxNode, scope: Scope) -> None:
 
 
 def transpose(node: OnnxNode, scope: Scope) -> None:
-    """Convert a transpose of the network's input from (height, width, channels), TensorFlow's order.
-
-    In the graph images are always (channels, height, width).
-    """
-    value = scope.raw_value(node.input(0))
-    order = node.integers("perm")
-    if order == (0, 3, 1, 2) and value.channels_last:
-        scope.define(node.output, Value(value.tensor, scope.shapes[value.tensor]))
-    elif order == tuple(range(len(value.shape) + 1)):
+    """Convert a Transpose to a view: the operator that reads it may take the axes in this order."""
+    value = scope.view_of(node.input(0))
+    rank = len(value.dims)
+    order = node.integers("perm") or tuple(reversed(range(rank)))
+    if sorted(order) != list(range(rank)):
+        raise InvalidNodeError(f"moves axes by {order}; expected each of 0 to {rank - 1} once")
+    if order == tuple(range(rank)):
         scope.define(node.output, value)
-    elif order is None or sorted(order) != list(range(len(value.shape) + 1)) or value.channels_last:
-        raise ModelError(f"moves axes by {order}; expected each of 0 to {len(value.shape)} once")
-    elif not shuffle(node, scope, scope.plain(node.input(0)), order):
-        raise ModelError(
-            f"moves axes by {order}; supported are axes into which channels were reshaped, "
-            "and (0, 3, 1, 2) of the network's input"
-        )
+    elif value.strides is not None or not value.has_batch or not shuffle(node, scope, value, order):
+        require_numbers(value)
+        scope.define(node.output, scope.view(value, tuple(value.axes[axis] for axis in order), value.offset))
+
+
+def expand(node: OnnxNode, scope: Scope) -> None:
+    """Convert an Expand to a constant shape, in which axes of size 1 become larger."""
+    value = scope.floats(node.input(0))
+    if scope.constant(node.input(1)) is None:
+        raise HostOnlyError("has a computed shape; supported is a constant")
+    wanted = scope.integers(node.input(1))
+    rank = max(len(value.dims), len(wanted))
+    axes = (*(ViewAxis(1, 0) for _ in range(rank - len(value.axes))), *value.axes)
+    sizes = (1,) * (rank - len(wanted)) + wanted
+    if any(
+        (1 not in (axis.size, size) and size != axis.size) or size < 1
+        for axis, size in zip(axes, sizes, strict=True)
+    ):
+        raise InvalidNodeError(f"makes {value.dims} into {wanted}; expected axes of size 1 where they differ")
+    if math.prod(sizes) > MAX_VALUES:
+        raise InvalidNodeError(f"would write a tensor of shape {sizes}; it may hold 1 to {MAX_VALUES} values")
+    wide = (axis if size in (1, axis.size) else ViewAxis(size, 0) for axis, size in zip(axes, sizes, strict=True))
+    scope.define(node.output, scope.view(value, tuple(wide), value.offset))
 
 
 def _axes(node: OnnxNode, scope: Scope, rank: int) -> set[int] | None:
@@ -113,6 +129,38 @@ def _axes(node: OnnxNode, scope: Scope, rank: int) -> set[int] | None:
 
 def _see(node: OnnxNode, scope: Scope, dims: Shape) -> None:
     """Define the same values with the file's shape `dims`, for a batch of one."""
-    has_batch = len(dims) > 1 and dims[0] == 1
-    seen = replace(scope.any_value(node.input(0)), shape=dims[1:] if has_batch else dims, has_batch=has_batch)
-    scope.define(node.output, seen)
+    scope.define(node.output, as_shape(scope, scope.view_of(node.input(0)), dims))
+
+
+def as_shape(scope: Scope, value: Value, dims: Shape) -> Value:
+    """Return the same values in the same order with the file's shape `dims`, for a batch of one."""
+    if value.strides is None:
+        has_batch = len(dims) > 1 and dims[0] == 1
+        return replace(value, shape=dims[1:] if has_batch else dims, has_batch=has_batch)
+    if axes := reshaped(value.axes, dims):
+        return scope.view(value, axes, value.offset)
+    begin = trailing(value.axes, dims[-1]) if dims else None
+    if begin is None or not _is_joined(value.dims[begin:], dims):
+        return as_shape(scope, scope.in_order(value), dims)
+    axes = (*value.axes[begin:], *value.axes[:begin])
+    return replace(scope.seen_joined(scope.rearranged(value, axes, _frame(dims)), dims), dtype=value.dtype)
+
+
+def _frame(dims: Shape) -> Shape:
+    """Return the shape of the graph's tensor for a file's shape with its last axis as channels."""
+    return joined(dims[1:] if len(dims) > 1 and dims[0] == 1 else dims)
+
+
+def _is_joined(last: Shape, dims: Shape) -> bool:
+    """Return whether values that must move should have their last axis as channels, as attention reads them.
+
+    Not the rows of an image, into which channels were moved: convolutions read those.
+    """
+    return len(dims) == 3 or (len(dims) == 4 and sum(size > 1 for size in last) == 1)
+
+
+def last_axis(scope: Scope, value: Value, axis: int, *, back: bool = False) -> Value:
+    """Return a view with an axis as its last one, or the last one at the place of that axis."""
+    axes = list(value.axes)
+    axes.insert(axis, axes.pop()) if back else axes.append(axes.pop(axis))
+    return scope.view(value, tuple(axes), value.offset)

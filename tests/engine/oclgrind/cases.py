@@ -6,6 +6,8 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from edged.engine.device import Device
 from edged.engine.layout import Element
 from edged.engine.variants.variant import Site
@@ -20,17 +22,31 @@ from edged.model.graph import (
     Dense,
     Dequantize,
     Flatten,
+    Int32,
+    Interpolate,
+    Join,
+    LayerNorm,
     LocalResponseNorm,
     MaxPool,
     Operator,
+    Product,
     Quantize,
     QuantizedAdd,
+    Rearrange,
+    ReduceChannels,
     SelectChannels,
     Softmax,
 )
 from tests.engine.lab import Float32, output_of, random, tensor_of
 from tests.engine.shapes import case
 from tests.engine.steps import added, conv, steps
+
+
+def _table(size: int, side: int) -> tuple[Int32, Float32]:
+    """Where so many pixels lie among those of a side, two each, and their weights."""
+    places = np.linspace(0, side - 1, 2 * size).astype(np.int32).reshape(size, 2)
+    return places, random(size, 2)
+
 
 CONVOLUTIONS = (
     case((5, 6), (7, 9), block=4, pads=(1, 1, 1, 1), frames=2, residual=True, activation=RELU),
@@ -49,6 +65,14 @@ OTHERS: tuple[tuple[Operator, tuple[int, ...]], ...] = (
     (Combine("combine", ("x", "z"), "y", "divide"), (2, 5, 3, 7)),
     (Concat("concat", ("x", "z"), "y"), (2, 5, 3, 7)),
     (LocalResponseNorm("norm", ("x",), "y", 3), (2, 5, 3, 4)),
+    (Interpolate("resize", ("x",), "y", *_table(4, 3), *_table(5, 4)), (2, 5, 3, 4)),
+    (Join("join", ("x", "z"), "y", 2), (2, 5, 3, 4)),
+    (Join("join", ("x",), "y", 1, random(5, 2, 4), 1), (2, 5, 3, 4)),
+    (LayerNorm("norm", ("x",), "y", random(5), random(5)), (2, 5, 3, 4)),
+    (Product("product", ("x", "z"), "y"), (2, 5, 3, 5)),
+    (Rearrange("turn", ("x",), "y", (12, 5, 1), (12, 5), (1, 12)), (2, 5, 3, 4)),
+    (Rearrange("cut", ("x",), "y", (16, 1, 4), (64,), (1,), 64), (2, 32, 1, 4)),
+    (ReduceChannels("reduce", ("x",), "y", "maximum"), (2, 5, 3, 4)),
     (SelectChannels("select", ("x",), "y", (4, 0, 2)), (2, 5, 3, 7)),
     (Softmax("softmax", ("x",), "y"), (2, 21)),
     (Quantize("quantize", ("x",), "y", 0.02, (-100, 155)), (2, 5, 3, 7)),
