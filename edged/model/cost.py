@@ -12,6 +12,7 @@ from edged.model.graph import (
     Conv,
     Dense,
     Graph,
+    GroupNorm,
     Interpolate,
     Join,
     LayerNorm,
@@ -127,7 +128,7 @@ def weights_sha256(graph: Graph) -> str:
                 digest.update(numbers.tobytes())
         elif isinstance(operator, Combine | Join) and operator.constant is not None:
             digest.update(operator.constant.tobytes())
-        elif isinstance(operator, LayerNorm):
+        elif isinstance(operator, LayerNorm | GroupNorm):
             digest.update(operator.factor.tobytes() + operator.offset.tobytes())
         elif isinstance(operator, OnHost):
             digest.update(operator.model)

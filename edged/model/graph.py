@@ -163,6 +163,19 @@ class LayerNorm(Operator):
 
 
 @dataclass(frozen=True, eq=False)
+class GroupNorm(Operator):
+    """(x − mean) ÷ √(variance + epsilon) · factor + offset, over groups of channels of an image (Wu and He, 2018).
+
+    factor and offset: [channels]. As many groups as channels: each channel by itself (Ulyanov et al., 2016).
+    """
+
+    groups: int
+    factor: Float32
+    offset: Float32
+    epsilon: float = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
 class ReduceChannels(Operator):
     """One number for each pixel, of its channels. kind: `mean`, `sum`, `maximum` or `minimum`."""
 

@@ -29,6 +29,8 @@ from edged.model.quantized_passes import QUANTIZED, fuse_quantized
 from edged.model.shapes import make_graph
 from edged.model.token_passes import fuse_gelu, fuse_scale
 
+IMAGE_RANK = 3  # channels, rows, columns
+
 
 def simplify(graph: Graph) -> Graph:
     """Apply all passes: no batch norm on images, no identity, nothing unused, sums and activations fused.
@@ -123,21 +125,22 @@ def _folded_numbers(weight: Float32, bias: Float32, norm: BatchNorm) -> tuple[Fl
 
 
 def replace_batch_norm(graph: Graph) -> Graph:
-    """Convert what could not be folded: of images to a 1×1 convolution, of features to a product and a sum."""
+    """Convert what could not be folded: of images to a 1×1 convolution, of others to a product and a sum."""
     operators: list[Operator] = []
     for operator in graph.operators:
-        if isinstance(operator, BatchNorm) and len(graph.shapes[operator.output]) == 1:
-            operators += _as_arithmetic(operator)
+        rank = len(graph.shapes[operator.output])
+        if isinstance(operator, BatchNorm) and rank != IMAGE_RANK:
+            operators += _as_arithmetic(operator, rank)
         else:
             operators.append(as_convolution(operator))
     return _rebuilt(graph, operators)
 
 
-def _as_arithmetic(norm: BatchNorm) -> tuple[Combine, Combine]:
-    scaled = f"{norm.output}/scaled"
+def _as_arithmetic(norm: BatchNorm, rank: int) -> tuple[Combine, Combine]:
+    scaled, by_channel = f"{norm.output}/scaled", (-1, *(1 for _ in range(rank - 1)))
     return (
-        Combine(f"{norm.name}/scaled", norm.inputs, scaled, "multiply", norm.factor),
-        Combine(norm.name, (scaled,), norm.output, "add", norm.offset),
+        Combine(f"{norm.name}/scaled", norm.inputs, scaled, "multiply", norm.factor.reshape(by_channel)),
+        Combine(norm.name, (scaled,), norm.output, "add", norm.offset.reshape(by_channel)),
     )
 
 

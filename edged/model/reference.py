@@ -228,7 +228,8 @@ COMBINATIONS: Mapping[str, Callable[[Array, Array], Array]] = {
 @compute.register
 def _combine(operator: graph.Combine, x: Array, *others: Array) -> Array:
     y = others[0] if operator.constant is None else operator.constant.astype(x.dtype)[np.newaxis]
-    return COMBINATIONS[operator.kind](*((y, x) if operator.is_reversed else (x, y)))
+    with np.errstate(all="ignore"):  # as a kernel does
+        return COMBINATIONS[operator.kind](*((y, x) if operator.is_reversed else (x, y)))
 
 
 @compute.register
@@ -273,6 +274,17 @@ def _layer_norm(operator: graph.LayerNorm, x: Array) -> Array:
     return np.asarray(centred / spread * factor + offset)
 
 
+@compute.register
+def _group_norm(operator: graph.GroupNorm, x: Array) -> Array:
+    by_channel = (-1,) + (1,) * (x.ndim - 2)
+    factor = operator.factor.astype(x.dtype).reshape(by_channel)
+    offset = operator.offset.astype(x.dtype).reshape(by_channel)
+    groups = x.reshape(len(x), operator.groups, -1)
+    centred = groups - groups.mean(axis=2, keepdims=True)
+    spread = np.sqrt((centred**2).mean(axis=2, keepdims=True) + x.dtype.type(operator.epsilon))
+    return np.asarray((centred / spread).reshape(x.shape) * factor + offset)
+
+
 REDUCTIONS: Mapping[str, Callable[..., Array]] = {
     "mean": np.mean,
     "sum": np.sum,
@@ -313,10 +325,11 @@ def _on_host(operator: graph.OnHost, *inputs: Array) -> Array:
 
 @compute.register
 def _softmax(operator: graph.Softmax, x: Array) -> Array:
-    if not operator.is_log:
-        return softmax(x, axis=1)
-    shifted = x - x.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+    with np.errstate(invalid="ignore"):  # as a kernel does
+        if not operator.is_log:
+            return softmax(x, axis=1)
+        shifted = x - x.max(axis=1, keepdims=True)
+        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
 def softmax(scores: Array, axis: int = -1) -> Array:

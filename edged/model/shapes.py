@@ -171,9 +171,12 @@ def _product(operator: graph.Product, *inputs: Shape) -> Shape:
     return b[0], a[1], a[2]
 
 
-@output_shape.register
-def _layer_norm(operator: graph.LayerNorm, *inputs: Shape) -> Shape:
+@output_shape.register(graph.GroupNorm)
+@output_shape.register(graph.LayerNorm)
+def _layer_norm(operator: graph.GroupNorm | graph.LayerNorm, *inputs: Shape) -> Shape:
     channels = (inputs[0][0],)
+    if isinstance(operator, graph.GroupNorm) and channels[0] % operator.groups:
+        raise shape_error(operator, f"has {operator.groups} groups, which do not fit {channels[0]} channels")
     if operator.factor.shape != channels or operator.offset.shape != channels:
         raise shape_error(operator, f"has {operator.factor.shape} factors for an input of shape {inputs[0]}")
     return inputs[0]

@@ -270,6 +270,23 @@ class _Nodes:
         self._batch_norm(scaled)
 
     @write.register
+    def _group_norm(self, norm: operators.GroupNorm) -> None:
+        """Write the norm of groups as exporters do: of channels that are groups, then factor and offset."""
+        name, output = norm.name, norm.output
+        shapes = {"groups": [0, norm.groups, -1], "image": [0, *self._sizes[norm.inputs[0]]]}
+        groups, image = (
+            self._constant(f"{name}/{what}", np.array(shape, np.int64)) for what, shape in shapes.items()
+        )
+        ones, zeros = (
+            self._constant(f"{name}/{value}", np.full(norm.groups, value, np.float32)) for value in (1, 0)
+        )
+        self._node("Reshape", f"{name}/split", [norm.inputs[0], groups], f"{output}/split")
+        inputs = [f"{output}/split", ones, zeros]
+        self._node("InstanceNormalization", f"{name}/normal", inputs, f"{output}/normal", epsilon=norm.epsilon)
+        self._node("Reshape", f"{name}/back", [f"{output}/normal", image], f"{output}/back")
+        self._batch_norm(operators.BatchNorm(name, (f"{output}/back",), output, norm.factor, norm.offset))
+
+    @write.register
     def _reduce_channels(self, operator: operators.ReduceChannels) -> None:
         if operator.kind == "sum":
             axes = self._constant(f"{operator.name}.axes", np.array([1], np.int64))

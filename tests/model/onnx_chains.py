@@ -221,42 +221,74 @@ def best_three(network: Network) -> None:
     network.add("Add", network.add("Cast", reads="places", to=1), reads="best")
 
 
+# What only changes places, or computes along other axes than the channels of an image.
+CHAINS.update(
+    {
+        "a crop": lambda n: n.add("Slice", *(integers(n, *v) for v in ((1, 2), (8, -1), (2, 3)))),
+        "a transpose": lambda n: n.add("Transpose", perm=[0, 1, 3, 2]),
+        "rows joined": lambda n: n.add("Concat", "input", axis=2),
+        "rows picked": lambda n: n.add("Gather", integers(n, 0, 7), axis=2),
+        "computed weights": lambda n: n.add(
+            "MatMul", n.add("Transpose", perm=[0, 1, 3, 2], reads="input"), reads="input"
+        ),
+        "a wide constant": lambda n: n.add("Mul", n.weight(np.full((1, 1, 1, 1, 1), 2, np.float32))),
+        "twice as large": lambda n: n.add(
+            "Resize", "", n.weight(np.array([1, 1, 2, 2], np.float32)), mode="linear"
+        ),
+        "a transposed convolution": lambda n: n.add("ConvTranspose", n.normal(4, 3, 3, 3), strides=[2, 2]),
+        "channels to pixels": lambda n: n.add("DepthToSpace", blocksize=2, mode="CRD"),
+        "pixels to channels": lambda n: (
+            n.add("Slice", *(integers(n, v) for v in (1, 9, 2))),
+            n.add("SpaceToDepth", blocksize=2),
+            n.add("Conv", n.normal(3, 16, 1, 1)),
+        ),
+        "a slope by channel": lambda n: (
+            n.add("Conv", n.normal(6, 4, 3, 3)),
+            n.add("PRelu", n.normal(6, 1, 1)),
+            n.add("Conv", n.normal(3, 6, 1, 1)),
+        ),
+        "a norm of each picture": lambda n: n.add("InstanceNormalization", n.normal(4), n.normal(4)),
+        "a norm of layers": lambda n: n.add("LayerNormalization", n.normal(4, 9, 10), axis=1),
+        "the largest of each row": lambda n: n.add("ReduceMax", axes=[3], keepdims=0),
+        "log softmax": lambda n: (n.add("GlobalAveragePool"), n.add("Flatten"), n.add("LogSoftmax")),
+        "attention": attention,
+        "windows without a batch": lambda n: (
+            n.add("Reshape", integers(n, 2, 2, 90)),
+            n.add("Softmax", axis=1),
+            n.add("Reshape", integers(n, -1, 4, 9, 10)),
+            n.add("Relu"),
+        ),
+        "a norm of groups": lambda n: (
+            n.add("Reshape", integers(n, 0, 2, -1)),
+            n.add("InstanceNormalization", n.normal(2), n.normal(2)),
+            n.add("Reshape", integers(n, 0, 4, 9, 10)),
+            n.add("Mul", n.normal(4, 1, 1)),
+        ),
+        "of another size, by cubes": lambda n: n.add(
+            "Resize", "", n.weight(np.array([1, 1, 0.6, 1.7], np.float32)), mode="cubic"
+        ),
+        "a transposed convolution of groups, cut": lambda n: n.add(
+            "ConvTranspose", n.normal(4, 3, 5, 4), n.normal(6), strides=[3, 2], pads=[1, 2, 3, 1], group=2
+        ),
+        "a transposed convolution with gaps between windows": lambda n: n.add(
+            "ConvTranspose", n.normal(4, 3, 1, 2), strides=[2, 3], output_padding=[1, 2]
+        ),
+        "the sum of all channels and rows": lambda n: n.add("ReduceSum", integers(n, 1, 2), keepdims=0),
+        "the smallest of each pixel": lambda n: n.add("ReduceMin", axes=[1]),
+        "repeated along an axis": lambda n: (n.add("GlobalAveragePool"), n.add("Expand", integers(n, 1, 4, 3, 2))),
+        "a token before the pixels": lambda n: (
+            n.add("Reshape", integers(n, 0, 4, 90)),
+            n.add("Transpose", perm=[0, 2, 1]),
+            n.add("MatMul", n.normal(4, 6)),
+            n.add("Add", n.normal(90, 6)),
+        ),
+    }
+)
+
 # What no kernel computes, so that the host does: first, last, and between kernels.
 ON_HOST: dict[str, Callable[[Network], object]] = {
-    "a crop": lambda n: n.add("Slice", *(integers(n, *v) for v in ((1, 2), (8, -1), (2, 3)))),
     "a reflected pad": lambda n: n.add("Pad", integers(n, 0, 0, 1, 1, 0, 0, 2, 1), mode="reflect"),
-    "a transpose": lambda n: n.add("Transpose", perm=[0, 1, 3, 2]),
-    "rows joined": lambda n: n.add("Concat", "input", axis=2),
-    "rows picked": lambda n: n.add("Gather", integers(n, 0, 7), axis=2),
-    "computed weights": lambda n: n.add(
-        "MatMul", n.add("Transpose", perm=[0, 1, 3, 2], reads="input"), reads="input"
-    ),
     "a dilated pool": lambda n: n.add("MaxPool", kernel_shape=[2, 2], dilations=[2, 2]),
-    "a wide constant": lambda n: n.add("Mul", n.weight(np.full((1, 1, 1, 1, 1), 2, np.float32))),
-    "twice as large": lambda n: n.add("Resize", "", n.weight(np.array([1, 1, 2, 2], np.float32)), mode="linear"),
-    "a transposed convolution": lambda n: n.add("ConvTranspose", n.normal(4, 3, 3, 3), strides=[2, 2]),
-    "channels to pixels": lambda n: n.add("DepthToSpace", blocksize=2, mode="CRD"),
-    "pixels to channels": lambda n: (
-        n.add("Slice", *(integers(n, v) for v in (1, 9, 2))),
-        n.add("SpaceToDepth", blocksize=2),
-        n.add("Conv", n.normal(3, 16, 1, 1)),
-    ),
-    "a slope by channel": lambda n: (
-        n.add("Conv", n.normal(6, 4, 3, 3)),
-        n.add("PRelu", n.normal(6, 1, 1)),
-        n.add("Conv", n.normal(3, 6, 1, 1)),
-    ),
-    "a norm of each picture": lambda n: n.add("InstanceNormalization", n.normal(4), n.normal(4)),
-    "a norm of layers": lambda n: n.add("LayerNormalization", n.normal(4, 9, 10), axis=1),
-    "the largest of each row": lambda n: n.add("ReduceMax", axes=[3], keepdims=0),
-    "log softmax": lambda n: (n.add("GlobalAveragePool"), n.add("Flatten"), n.add("LogSoftmax")),
-    "attention": attention,
-    "windows without a batch": lambda n: (
-        n.add("Reshape", integers(n, 2, 2, 90)),
-        n.add("Softmax", axis=1),
-        n.add("Reshape", integers(n, -1, 4, 9, 10)),
-        n.add("Relu"),
-    ),
     "a mask": lambda n: (
         n.add(
             "Where",

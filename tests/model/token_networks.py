@@ -134,6 +134,7 @@ def segmentation(side: int = 24) -> Network:
     network.add("Concat", up, reads=fine, axis=1)
     network.add("Conv", network.normal(8, 16, 3, 3, std=0.2), network.normal(8), strides=[2, 2], pads=[1] * 4)
     network.add("PRelu", network.normal(8, 1, 1))
+    network.add("InstanceNormalization", network.normal(8), network.normal(8))
     scales = network.weight(np.array([1, 1, 2, 2], np.float32))
     network.add("Resize", "", scales, mode="linear", coordinate_transformation_mode="half_pixel")
     network.add("Conv", network.normal(5, 8, 1, 1), network.normal(5))

@@ -17,6 +17,7 @@ from edged.engine.variants.dense import DENSE
 from edged.engine.variants.dense_split import DENSE_SPLIT
 from edged.engine.variants.dequantize import DEQUANTIZE
 from edged.engine.variants.flatten import FLATTEN
+from edged.engine.variants.group_norm import GROUP_NORM
 from edged.engine.variants.interpolate import INTERPOLATE
 from edged.engine.variants.join import JOIN
 from edged.engine.variants.layer_norm import LAYER_NORM
@@ -44,6 +45,7 @@ from edged.model.graph import (
     Dense,
     Dequantize,
     Flatten,
+    GroupNorm,
     Interpolate,
     Join,
     LayerNorm,
@@ -70,6 +72,7 @@ VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
     Dense: (DENSE, DENSE_SPLIT),
     Dequantize: (DEQUANTIZE,),
     Flatten: (FLATTEN,),
+    GroupNorm: (GROUP_NORM,),
     Interpolate: (INTERPOLATE,),
     Join: (JOIN,),
     LayerNorm: (LAYER_NORM,),

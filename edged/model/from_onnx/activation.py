@@ -88,6 +88,8 @@ def softmax(node: OnnxNode, scope: Scope) -> None:
     if not -len(dims) <= axis < len(dims):
         raise InvalidNodeError(f"is over axis {axis} of {len(dims)}")
     axis %= len(dims)
+    if axis == 0 and value.has_batch:
+        raise ModelError("is over the frames of a batch; supported are axes of one frame")
     last = (
         as_shape(scope, value, (*dims[:axis], math.prod(dims[axis:]))) if is_old else last_axis(scope, value, axis)
     )

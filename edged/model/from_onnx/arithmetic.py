@@ -138,10 +138,10 @@ def _as_wide(constant: Float32, dims: Shape) -> Float32:
 
 def _joined(constant: Float32, value: Value) -> Float32:
     """Return a constant for a tensor with the last axis of `value` as channels: see `Scope.joined`."""
-    *before, channels = constant.shape
+    *before, channels = constant.shape or (1,)
     rows = tuple(value.shape[: max(0, len(value.shape) - 2)])
     if before[:-1] and math.prod(before[:-1]) > 1:
         constant = np.broadcast_to(constant, (*rows, *constant.shape[-2:]))
         before = list(constant.shape[:-1])
-    first = np.moveaxis(constant, -1, 0)
+    first = np.moveaxis(constant.reshape((*before, channels)), -1, 0)
     return np.ascontiguousarray(first.reshape(joined((*before, channels))))

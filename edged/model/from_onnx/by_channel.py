@@ -71,6 +71,9 @@ def _affine(node: OnnxNode, scope: Scope, affine: Affine) -> None:
 
     `affine`: factor and offset of a constant, which comes first where `is_reversed`; None: it is not affine.
     """
+    if len(node.inputs) != 2:
+        combine(node, scope)
+        return
     x, constant = _computed_and_constant(node, scope)
     numbers = None if constant is None else affine(constant, x != node.inputs[0])
     value = scope.floats(x)

@@ -90,6 +90,8 @@ def split(node: OnnxNode, scope: Scope) -> None:
         raise InvalidNodeError(f"splits axis {axis} of {len(value.dims)}")
     axis %= len(value.dims)
     sizes = _split_sizes(node, scope, value.dims[axis])
+    if 0 in sizes:
+        raise ModelError(f"splits {value.dims[axis]} channels into {sizes}; supported are parts of 1 or more")
     if sum(sizes) != value.dims[axis] or min(sizes) < 1 or len(sizes) != len(node.outputs):
         raise InvalidNodeError(f"splits {value.dims[axis]} channels into {sizes} for {len(node.outputs)} outputs")
     start = 0

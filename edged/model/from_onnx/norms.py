@@ -1,6 +1,7 @@
 """Convert norms that are computed anew for each picture: of its vectors, groups of channels, or channels."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from edged.errors import ModelError
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope
 from edged.model.from_onnx.views import as_shape
-from edged.model.graph import Float32, LayerNorm
+from edged.model.graph import Float32, GroupNorm, LayerNorm
 
 
 def layer_norm(node: OnnxNode, scope: Scope) -> None:
@@ -29,6 +30,36 @@ def layer_norm(node: OnnxNode, scope: Scope) -> None:
     tensor = scope.joined(vectors)
     scope.add(LayerNorm(node.output, (tensor,), node.output, factor, offset, node.real("epsilon", 1e-5)))
     scope.define(node.output, as_shape(scope, scope.seen_joined(node.output, vectors.dims), dims))
+
+
+def instance_norm(node: OnnxNode, scope: Scope) -> None:
+    """Convert InstanceNormalization; exporters write that of groups as one of channels that are groups."""
+    scale, bias = (scope.weights(node.input(place)) for place in (1, 2))
+    _push_groups(node, scope, scale.size, scale, bias)
+
+
+def group_norm(node: OnnxNode, scope: Scope) -> None:
+    """Convert GroupNormalization: up to operator set 20 it has one factor for each group."""
+    scale, bias = (scope.weights(node.input(place)) for place in (1, 2))
+    _push_groups(node, scope, node.integer("num_groups", 0), scale, bias)
+
+
+def _push_groups(node: OnnxNode, scope: Scope, groups: int, scale: Float32, bias: Float32) -> None:
+    value = scope.floats(node.input(0))
+    channels = value.dims[1] if value.has_batch else 0
+    if groups < 1 or not channels or channels % groups or scale.size not in (groups, channels):
+        raise InvalidNodeError(f"has {groups} groups and {scale.size} factors for a tensor of shape {value.dims}")
+    value = scope.in_order(value)
+    tensor, own = value.tensor, scope.shapes[value.tensor]
+    if len(own) != 3 or own[0] % groups or (scale.size != groups and own[0] != channels):
+        columns = math.prod(value.shape[2:])
+        tensor = scope.rearranged(value, value.frame, (channels, *value.shape[1:2], columns)[:3])
+        own = scope.shapes[tensor]
+    if scale.size != bias.size:
+        raise InvalidNodeError(f"has {scale.size} factors and {bias.size} offsets")
+    factor, offset = (np.repeat(each.reshape(-1), own[0] // each.size) for each in (scale, bias))
+    scope.add(GroupNorm(node.output, (tensor,), node.output, groups, factor, offset, node.real("epsilon", 1e-5)))
+    scope.define(node.output, replace(value, tensor=node.output))
 
 
 def _by_value(constant: Float32, normal: tuple[int, ...]) -> Float32:

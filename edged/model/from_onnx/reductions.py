@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from edged.errors import ModelError
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
 from edged.model.from_onnx.views import as_shape
@@ -30,6 +31,8 @@ def reduce(node: OnnxNode, scope: Scope) -> None:
     if not all(-rank <= axis < rank for axis in given):
         raise InvalidNodeError(f"is over the axes {given} of {rank}")
     axes = {axis % rank for axis in given}
+    if 0 in axes and value.has_batch:
+        raise ModelError("is over the frames of a batch; supported are axes of one frame")
     keeps = bool(node.integer("keepdims", 1))
     dims = tuple(1 if axis in axes else size for axis, size in enumerate(value.dims) if keeps or axis not in axes)
     if all(value.dims[axis] == 1 for axis in axes):

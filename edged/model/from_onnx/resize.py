@@ -93,6 +93,8 @@ def _coordinates(node: OnnxNode, side: int, size: int, scale: float) -> Float64:
             return side / 2 * (1 - size / (scale * side)) + (y + 0.5) / scale - 0.5
         case "pytorch_half_pixel":
             return (y + 0.5) / scale - 0.5 if size > 1 else np.zeros(size)
+        case "align_corners" if not math.isclose(size, scale * side, rel_tol=1e-6):
+            raise ModelError("aligns the corners of an image whose sides are not whole numbers of pixels")
         case "align_corners":
             return y * (side - 1) / (size - 1) if size > 1 else np.zeros(size)
         case "asymmetric":

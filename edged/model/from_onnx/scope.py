@@ -218,6 +218,8 @@ class Scope:
 
     def seen_joined(self, tensor: str, dims: Shape) -> Value:
         """Return the view of a tensor that `joined` would return for the shape `dims` (for a batch of one)."""
+        if not dims:
+            return Value(tensor, (), has_batch=False)
         *before, last = dims
         return self.view(Value(tensor, dims), (*contiguous(tuple(before)), ViewAxis(last, math.prod(before))))
 
