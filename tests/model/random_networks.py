@@ -20,7 +20,7 @@ ACTIVATIONS = st.sampled_from(
 def networks(draw: st.DrawFn) -> Network:
     """Draw a network of up to eight nodes that ends in one vector a frame."""
     first = draw(st.tuples(st.integers(1, 5), st.integers(1, 9), st.integers(1, 9)))
-    network = Network(["N", *first], seed=draw(st.integers(0, 3)))
+    network = Network([draw(st.sampled_from(["N", 1])), *first], seed=draw(st.integers(0, 3)))
     tensors: Tensors = [("input", first)]
     for _ in range(draw(st.integers(1, 8))):
         tensor, shape = draw(st.sampled_from(tensors))
@@ -165,7 +165,7 @@ def _reshape(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) 
 
 def _reduce(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape | None:
     axis = draw(st.integers(0, len(shape) - 1))
-    network.add(draw(st.sampled_from(["ReduceMean", "ReduceMax"])), axes=[axis + 1], keepdims=1)
+    network.add(draw(st.sampled_from(["ReduceMean", "ReduceMax", "ReduceMin"])), axes=[axis + 1], keepdims=1)
     return *shape[:axis], 1, *shape[axis + 1 :]
 
 
@@ -187,10 +187,111 @@ def _dense(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) ->
     return *shape[:-1], out
 
 
+def _product(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape | None:
+    """Draw a matrix product with another tensor, or with this one's transpose."""
+    if len(shape) < 2:
+        return None
+    order = [*range(len(shape) - 1), len(shape), len(shape) - 1]
+    fits = [(name, other) for name, other in tensors if other[:-2] == shape[:-2] and other[-2:-1] == shape[-1:]]
+    first = network.tensor
+    if not fits or draw(st.booleans()):
+        network.add("Transpose", perm=order)
+        fits = [(network.tensor, (*shape[:-2], shape[-1], shape[-2]))]
+    name, other = draw(st.sampled_from(fits))
+    network.add("Mul", network.weight(np.array(0.1, np.float32)), reads=network.add("MatMul", name, reads=first))
+    return *shape[:-1], other[-1]
+
+
+def _layer_norm(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape:
+    axis = draw(st.integers(0, len(shape) - 1))
+    constants = [network.normal(*shape[axis:]) for _ in range(2)]
+    network.add("LayerNormalization", *constants, axis=axis - len(shape), epsilon=0.1)
+    return shape
+
+
+def _group_norm(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape | None:
+    if len(shape) < 2:
+        return None
+    constants = [network.normal(shape[0]) for _ in range(2)]
+    network.add("InstanceNormalization", *constants, epsilon=0.1)
+    return shape
+
+
+def _resize(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape | None:
+    if len(shape) != 3:
+        return None
+    scales = [draw(st.sampled_from([0.5, 1.0, 1.5, 2.0])) for _ in range(2)]
+    sides = [int(side * scale) for side, scale in zip(shape[1:], scales, strict=True)]
+    if min(sides) < 1:
+        return None
+    network.add(
+        *("Resize", "", network.weight(np.array([1, 1, *scales], np.float32))),
+        mode=draw(st.sampled_from(["nearest", "linear"])),
+        coordinate_transformation_mode=draw(st.sampled_from(["half_pixel", "asymmetric", "pytorch_half_pixel"])),
+        nearest_mode="floor",
+    )
+    return shape[0], sides[0], sides[1]
+
+
+def _conv_transpose(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape | None:
+    if len(shape) != 3:
+        return None
+    kernel, strides = (tuple(draw(st.integers(1, 3)) for _ in range(2)) for _ in range(2))
+    pads = [draw(st.integers(0, side - 1)) for side in kernel * 2]
+    sides = [
+        stride * (side - 1) + window - pads[place] - pads[place + 2]
+        for place, (side, window, stride) in enumerate(zip(shape[1:], kernel, strides, strict=True))
+    ]
+    if min(sides) < 1:
+        return None
+    out = draw(st.integers(1, 3))
+    network.add("ConvTranspose", network.normal(shape[0], out, *kernel, std=0.5), strides=strides, pads=pads)
+    return out, sides[0], sides[1]
+
+
+def _expand(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape:
+    wanted = tuple(draw(st.integers(1, 3)) if size == 1 else size for size in shape)
+    network.add("Expand", network.weight(np.array([1, *wanted])))
+    return wanted
+
+
+def _token(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape:
+    """Draw a constant beside a tensor, along any axis, in a batch of one."""
+    if network.shape[0] != 1:
+        return _slice(draw, network, shape, tensors)
+    axis = draw(st.integers(0, len(shape) - 1))
+    constant = network.normal(1, *shape[:axis], 2, *shape[axis + 1 :])
+    parts = (network.tensor, constant) if draw(st.booleans()) else (constant, network.tensor)
+    network.add("Concat", parts[1], reads=parts[0], axis=axis + 1)
+    return *shape[:axis], shape[axis] + 2, *shape[axis + 1 :]
+
+
+def _index(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape | None:
+    if len(shape) < 2:
+        return None
+    axis = draw(st.integers(0, len(shape) - 1))
+    network.add("Gather", network.weight(np.array(draw(st.integers(0, shape[axis] - 1)))), axis=axis + 1)
+    return *shape[:axis], *shape[axis + 1 :]
+
+
+def _gelu(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape:
+    start = network.tensor
+    network.add("Erf", reads=network.add("Div", network.weight(np.array(2**0.5, np.float32))))
+    network.add("Mul", start, reads=network.add("Add", network.weight(np.array(1, np.float32))))
+    network.add("Mul", network.weight(np.array(0.5, np.float32)))
+    return shape
+
+
+def _slope(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape:
+    network.add("PRelu", network.normal(*(size if draw(st.booleans()) else 1 for size in shape)))
+    return shape
+
+
 Node = Callable[[st.DrawFn, Network, Shape, Tensors], Shape | None]
 NODES: tuple[Node, ...] = (
     *(_activation, _clip, _conv, _pool, _squeezed, _of_two, _with_constant, _concat, _slice, _gather, _pad),
-    *(_transpose, _reshape, _reduce, _softmax, _norm, _dense),
+    *(_transpose, _reshape, _reduce, _softmax, _norm, _dense, _product, _layer_norm, _group_norm, _resize),
+    *(_conv_transpose, _expand, _token, _index, _gelu, _slope),
 )
 
 
