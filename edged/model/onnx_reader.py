@@ -128,6 +128,7 @@ def read_nodes(content: onnx.GraphProto, opset: int, scope: Scope, path: str) ->
         with _place(f"{path}: initializer {tensor.name}"):
             scope.define(tensor.name, array_of(tensor))
     read = {name for proto in content.node for name in proto.input} | {entry.name for entry in content.output}
+    scope.writers = {tensor: proto.name or tensor for proto in content.node for tensor in proto.output}
     for proto in content.node:
         name = proto.name or (proto.output[0] if proto.output else "without a name")
         with _place(f"{path}: node {name} ({proto.op_type})"):
@@ -148,7 +149,9 @@ def _place(where: str) -> Iterator[None]:
 
 def _convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
     if proto.domain not in OWN_DOMAINS | {qoperator.MICROSOFT}:
-        raise ModelError(f"operators of {proto.domain} are not supported; supported are ONNX's own")
+        raise ModelError(
+            f"operators of {proto.domain} are not supported; supported are ONNX's own: export it without custom ones"
+        )
     checkpoint = scope.checkpoint()
     try:
         if nodes := qoperator.expand(proto, node, scope):

@@ -203,7 +203,7 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "weights that do not fit": (lambda n: n.add("Conv", n.normal(4, 3, 1, 1)), "do not fit 4 input channels"),
     "a missing tensor": (
         lambda n: n.add("Relu", reads="ghost"),
-        "reads tensor ghost, which nothing before it writes",
+        "reads tensor ghost, which nothing before it writes: the file lacks it",
     ),
     "a window larger than the image": (
         lambda n: n.add("MaxPool", kernel_shape=[99, 99]),

@@ -25,7 +25,10 @@ def input_of(file: OnnxFile, size: Pair | None) -> tuple[Value, Shape]:
     tensor = inputs[0].type.tensor_type
     if type_name(tensor.elem_type) not in TYPES:
         raise ModelError(f"{inputs[0].name} is of {type_name(tensor.elem_type)}; supported are {', '.join(TYPES)}")
-    dims = [max(0, dim.dim_value) for dim in tensor.shape.dim]  # 0 where it is open
+    given = tuple(dim.dim_value for dim in tensor.shape.dim)  # 0, or −1 of some exporters, where it is open
+    if any(size < -1 for size in given):
+        raise ModelError(f"{inputs[0].name} has the shape {given}; expected sizes of 1 or more")
+    dims = [max(0, size) for size in given]
     if len(dims) != 4:
         raise ModelError(
             f"{inputs[0].name} has {len(dims)} dimensions; supported are batch, channels, height, width"

@@ -96,6 +96,7 @@ class Scope:
         self._constants: dict[str, Constant] = {}
         self._values = {source.tensor: source}
         self._weights: dict[str, Float32] = {}
+        self.writers: dict[str, str] = {}  # the names of the file's nodes, by the tensors that they write
         self.grids: dict[str, Grid] = {}  # of constants that DequantizeLinear writes
         self._left = MAX_VALUES  # of weights
         self._folded_left = MAX_VALUES  # of constants that nodes make
@@ -170,8 +171,13 @@ class Scope:
         if name in self._constants:
             raise ModelError(f"input {name} is constant; supported is a tensor that the network computes")
         if name not in self._values:
-            raise ModelError(f"reads tensor {name}, which nothing before it writes")
+            raise ModelError(f"reads tensor {name}, which nothing before it writes{self._why_missing(name)}")
         return self._values[name]
+
+    def _why_missing(self, name: str) -> str:
+        if writer := self.writers.get(name):
+            return f", only node {writer} after it: the graph has a cycle, or its nodes are not in order"
+        return ": the file lacks it; export the network again"
 
     def any_value(self, name: str) -> Value:
         """Return a tensor of any type, with or without a batch, in its order, without pending steps or pads."""

@@ -1,0 +1,70 @@
+"""What exporters write as several nodes in transformers becomes one operator."""
+
+from pathlib import Path
+
+import numpy as np
+
+from edged.model import reference
+from edged.model.activations import Activation
+from edged.model.graph import Activate, Conv, Product, Rearrange
+from edged.model.onnx_reader import read_onnx
+from edged.model.passes import simplify
+from tests.model.onnx_files import Network
+from tests.model.token_networks import attention, gelu, number
+
+
+def test_gelu_ends_the_layer_before_it(tmp_path: Path) -> None:
+    network = Network(["N", 3, 8, 8])
+    gelu(network, network.add("Conv", network.normal(5, 3, 3, 3)))
+    network.add("GlobalAveragePool")
+
+    graph = simplify(read_onnx(network.save(tmp_path / "network.onnx")))
+
+    conv = graph.operators[0]
+    assert isinstance(conv, Conv)
+    assert conv.activation == Activation("gelu")
+
+
+def test_a_gate_that_is_not_gelu_stays(tmp_path: Path) -> None:
+    network = Network(["N", 3, 8, 8])
+    start = network.add("Conv", network.normal(5, 3, 3, 3))
+    scaled = network.add("Div", number(network, 1.5), reads=start)  # not √2
+    gate = network.add("Add", number(network, 1.0), reads=network.add("Erf", reads=scaled))
+    network.add("Mul", number(network, 0.5), reads=network.add("Mul", gate, reads=start))
+    network.add("GlobalAveragePool")
+    path = network.save(tmp_path / "network.onnx")
+    x = np.random.default_rng(0).standard_normal((2, 3, 8, 8)).astype(np.float32)
+
+    graph = simplify(read_onnx(path))
+
+    assert any(isinstance(each, Activate) and each.activation.kind == "erf" for each in graph.operators)
+    assert np.allclose(reference.run(graph, x), reference.run(read_onnx(path), x), atol=1e-6)
+
+
+def test_the_scale_of_attention_is_a_factor_of_its_product(tmp_path: Path) -> None:
+    network = Network(["N", 16, 3, 3])
+    tokens = network.add("Reshape", network.weight(np.array([1, 16, 9])))
+    tokens = network.add("Transpose", reads=tokens, perm=[0, 2, 1])
+    attention(network, tokens, 9, 16, 2)
+    network.add("ReduceMean", axes=[1], keepdims=0)
+
+    graph = simplify(read_onnx(network.save(tmp_path / "network.onnx")))
+
+    factors = [each.factor for each in graph.operators if isinstance(each, Product)]
+    assert factors == [np.float32(8**-0.5), 1.0]
+
+
+def test_transposes_between_layers_move_nothing(tmp_path: Path) -> None:
+    network = Network(["N", 3, 8, 8])
+    network.add("Conv", network.normal(5, 3, 3, 3))
+    network.add("Transpose", perm=[0, 2, 3, 1])
+    network.add("Add", network.normal(5))
+    network.add("Relu")
+    network.add("Transpose", perm=[0, 3, 1, 2])
+    network.add("Conv", network.normal(4, 5, 3, 3))
+    network.add("GlobalAveragePool")
+
+    graph = simplify(read_onnx(network.save(tmp_path / "network.onnx")))
+
+    assert [type(each).__name__ for each in graph.operators] == ["Conv", "Conv", "AveragePool"]
+    assert not any(isinstance(each, Rearrange) for each in graph.operators)
