@@ -61,7 +61,7 @@ def kind_of(operator: Operator) -> str:
     values = {field.name: getattr(operator, field.name) for field in fields(operator)}
     kernel = operator.weight.shape[2:] if isinstance(operator, Conv | QuantizedConv) else values.get("kernel")
     window = f" {kernel[0]}×{kernel[1]}" if kernel else ""
-    down, across = values.get("strides", (1, 1))
+    down, across = values["strides"] if kernel else (1, 1)
     stride = "" if (down, across) == (1, 1) else f"/{down}" if down == across else f"/{down}×{across}"
     groups = [f"{values['groups']} groups"] if values.get("groups", 1) > 1 else []
     activation = str(values.get("activation", "linear"))

@@ -149,9 +149,8 @@ def _place(where: str) -> Iterator[None]:
 
 def _convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
     if proto.domain not in OWN_DOMAINS | {qoperator.MICROSOFT}:
-        raise ModelError(
-            f"operators of {proto.domain} are not supported; supported are ONNX's own: export it without custom ones"
-        )
+        problem = f"operators of {proto.domain} are not supported; supported are ONNX's own"
+        raise ModelError(f"{problem}: export it without custom ones")
     checkpoint = scope.checkpoint()
     try:
         if nodes := qoperator.expand(proto, node, scope):

@@ -3,14 +3,16 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from edged.model import reference
 from edged.model.activations import Activation
+from edged.model.cost import layer_costs, macs
 from edged.model.graph import Activate, Conv, Product, Rearrange
 from edged.model.onnx_reader import read_onnx
 from edged.model.passes import simplify
 from tests.model.onnx_files import Network
-from tests.model.token_networks import attention, gelu, number
+from tests.model.token_networks import NETWORKS, attention, gelu, number
 
 
 def test_gelu_ends_the_layer_before_it(tmp_path: Path) -> None:
@@ -68,3 +70,13 @@ def test_transposes_between_layers_move_nothing(tmp_path: Path) -> None:
 
     assert [type(each).__name__ for each in graph.operators] == ["Conv", "Conv", "AveragePool"]
     assert not any(isinstance(each, Rearrange) for each in graph.operators)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_each_layer_has_a_description_and_a_cost(tmp_path: Path, name: str) -> None:
+    graph = simplify(read_onnx(NETWORKS[name]().save(tmp_path / "network.onnx")))
+
+    costs = layer_costs(graph)
+
+    assert all(cost.kind for cost in costs)
+    assert sum(cost.macs for cost in costs) == macs(graph) > 0

@@ -1,8 +1,10 @@
 """An image of another size."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edged.engine.launch import Launch, Weights
 from edged.engine.variants.pixelwise import pixelwise, same_blocks
@@ -19,7 +21,7 @@ def _launches(site: Site[Interpolate], parameters: Parameters) -> tuple[Launch, 
     return (replace(launch, arguments=(*site.inputs, places, weights, site.output)),)
 
 
-def _in_a_row(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _in_a_row(rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([rows.reshape(-1), columns.reshape(-1)])
 
 

@@ -51,7 +51,8 @@ def merged(axes: Axes) -> Axes:
 
 def reshaped(axes: Axes, dims: Shape) -> Axes | None:
     """Return a view of the shape `dims` of the same values in the same order; None if there is none."""
-    rest, found = list(merged(axes)[::-1]), []
+    rest = list(merged(axes)[::-1])
+    found: list[ViewAxis] = []
     for size in reversed(dims):
         if size == 1:
             found.append(ViewAxis(1, 0))
