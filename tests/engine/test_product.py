@@ -13,11 +13,11 @@ from tests.engine.lab import BLOCKS, Lab, assert_close, random
 SIZES = [(5, 3, 2, 7), (64, 3, 17, 17), (17, 1, 21, 33), (1, 4, 1, 1), (20, 2, 40, 3)]  # of k, rows, m, n
 
 
-def assert_multiplies(lab: Lab, k: int, rows: int, m: int, n: int, **layout: int) -> None:
+def assert_multiplies(lab: Lab, k: int, rows: int, m: int, n: int, block: int = 4) -> None:
     product = Product("product", ("a", "b"), "y", 0.25)
     a, b = random(2, k, rows, m), random(2, n, rows, k)
 
-    found = lab.compute(PRODUCT, product, [a, b], **layout)
+    found = lab.compute(PRODUCT, product, [a, b], block=block)
 
     assert_close(found, reference.compute(product, a.astype(np.float64), b.astype(np.float64)))
 

@@ -21,7 +21,7 @@ def test_no_operator_is_left_for_the_host(
 ) -> None:
     network = NETWORKS[name]()
     path = network.save(tmp_path / "network.onnx")
-    x = np.random.default_rng(0).standard_normal(network.shape).astype(np.float32)
+    x = np.random.default_rng(0).standard_normal(tuple(map(int, network.shape))).astype(np.float32)
     expected = onnxruntime_outputs(path, x)
 
     graph = simplify(read_onnx(path))

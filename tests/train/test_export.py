@@ -197,7 +197,7 @@ def test_a_network_of_depthwise_convolutions_can_be_written_after_it_is_simplifi
 def test_networks_with_attention_and_norms_can_be_written(tmp_path: Path, name: str) -> None:
     network = NETWORKS[name]()
     graph = simplify(read_onnx(network.save(tmp_path / "first.onnx")))
-    x = np.random.default_rng(0).standard_normal((2, *network.shape[1:])).astype(np.float32)
+    x = np.random.default_rng(0).standard_normal((2, *map(int, network.shape[1:]))).astype(np.float32)
     path = tmp_path / "second.onnx"
 
     path.write_bytes(to_onnx(graph, name, [], WANTED))

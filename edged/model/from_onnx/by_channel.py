@@ -98,9 +98,9 @@ def _push_norm(node: OnnxNode, scope: Scope, value: Value, factor: Floats, offse
     value = scope.elements(value)
     channels = scope.shapes[value.tensor][0]
     scope.reserve(2 * channels)
-    factor, offset = (np.broadcast_to(each.reshape(-1), (channels,)).copy() for each in (factor, offset))
     factor, offset = as_weights(factor, "its factor"), as_weights(offset, "its offset")
-    norm = BatchNorm(node.output, (value.tensor,), node.output, factor, offset)
+    wide = [np.broadcast_to(each.reshape(-1), (channels,)).copy() for each in (factor, offset)]
+    norm = BatchNorm(node.output, (value.tensor,), node.output, wide[0], wide[1])
     scope.push_seen(norm, replace(value, tensor=node.output))
 
 
