@@ -2,7 +2,10 @@
 
 import json
 import pwd
+import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.eventually import eventually
@@ -14,6 +17,7 @@ SERVED = {
     "cameras": {"demo": {"source": "synthetic:digits", "size": [160, 120], "fps": 10}},
     "workers": [{"device": "numpy"}],
 }
+KEPT = Path("/opt/checkout/tests/state/versions/0.1.0")  # what a node has taught, and tuning
 START_S = 120.0
 
 
@@ -35,6 +39,33 @@ def newest_seq() -> int:
     return int(json.loads(line)["seq"])
 
 
+def content_of(*folders: Path) -> dict[Path, bytes]:
+    """Return the bytes of every file below."""
+    return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+
+
+def modules() -> tuple[set[str], set[str]]:
+    """Return the modules of edged itself: those that are installed, and those of them that are compiled."""
+    package = next((PREFIX / "lib").glob("python3.*/site-packages/edged"))
+    compiled = {path.name.partition(".")[0] for path in package.glob("__pycache__/*")}
+    return {path.stem for path in package.glob("*.py")}, compiled
+
+
+@contextmanager
+def on_a_full_disk(folder: Path) -> Iterator[None]:
+    """Put the folder on a disk of its own that has 10 MB left; what happens to it there ends with the block."""
+    copy = Path("/root/copy")
+    run("cp", "-a", folder, copy)
+    megabytes = int(run("du", "-sm", copy).split()[0])
+    run("mount", "-t", "tmpfs", "-o", f"size={megabytes + 10}m,mode=755", "none", folder)
+    try:
+        run("cp", "-a", f"{copy}/.", folder)
+        yield
+    finally:
+        run("umount", "--lazy", folder)
+        shutil.rmtree(copy)
+
+
 def test_it_installs_and_classifies_without_a_network() -> None:
     run("dpkg", "--install", FIRST)
 
@@ -46,9 +77,8 @@ def test_it_installs_and_classifies_without_a_network() -> None:
 
 
 def test_its_modules_are_compiled_for_the_user_who_may_not_write_them() -> None:
-    package = next((PREFIX / "lib").glob("python3.*/site-packages/edged"))
-    compiled = {path.name.partition(".")[0] for path in (package / "__pycache__").iterdir()}
-    assert compiled == {path.stem for path in package.glob("*.py")}
+    installed, compiled = modules()
+    assert compiled == installed
 
 
 def test_the_service_starts_and_publishes() -> None:
@@ -59,13 +89,36 @@ def test_the_service_starts_and_publishes() -> None:
     assert newest_seq() > 0
 
 
-def test_an_upgrade_restarts_it_and_keeps_the_config_and_the_journal() -> None:
+def test_an_upgrade_for_which_the_disk_is_too_small_leaves_the_version_before() -> None:
+    hub = prop("MainPID")
+
+    with on_a_full_disk(PREFIX):
+        said = run("dpkg", "--install", SECOND, code=1)
+
+        assert "No space left on device" in said
+        state = run("dpkg-query", "--show", "--showformat=${Version} ${db:Status-Abbrev}", "edged")
+        assert state == f"{FIRST.name.split('_')[1]} ii "
+        assert str(PREFIX) not in run("dpkg", "--verify", "edged")  # every file is whole
+        assert run("edged", "--version") == "edged 0.1.0\n"
+        installed, compiled = modules()
+        assert compiled == installed
+    assert prop("MainPID") == hub
+
+
+def test_an_upgrade_restarts_it_and_keeps_config_journal_taught_versions_and_tuning() -> None:
+    taught, tuned = STATE / "machine/teach", STATE / "tuned"
+    shutil.copytree(KEPT / "board/teach", taught)
+    shutil.copytree(KEPT / "tuned", tuned)
+    run("chown", "--recursive", "edged:edged", taught, tuned)
+    kept = content_of(taught, tuned)
     before, hub = newest_seq(), prop("MainPID")
 
     run("dpkg", "--install", SECOND)
 
     eventually(lambda: prop("ActiveState") == "active" and prop("MainPID") != hub, START_S)
     assert json.loads(CONFIG.read_text()) == SERVED
+    assert len(kept) == 9
+    assert content_of(taught, tuned) == kept
     assert newest_seq() > before
     lines = subprocess.check_output(["edged", "subscribe", "--since", "1h", "--json", "--count", "5"], timeout=60)
     assert json.loads(lines.splitlines()[0])["seq"] <= before  # of the daemon before the upgrade
@@ -93,6 +146,7 @@ def test_its_removal_stops_the_service_and_keeps_what_is_not_the_packages() -> N
     assert not Path("/usr/bin/edged").is_symlink()
     assert json.loads(CONFIG.read_text()) == SERVED
     assert list(STATE.glob("**/*.sqlite"))
+    assert list(STATE.glob("**/promoted.json"))
 
 
 def test_a_purge_leaves_nothing_but_the_user() -> None:
