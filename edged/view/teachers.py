@@ -12,7 +12,7 @@ MOST_SESSIONS = 64
 
 
 @dataclass(slots=True)
-class TeachSession:
+class TeacherSession:
     """A browser that has logged in. `cookie` names it; `token` must come with each request that changes something.
 
     A foreign page can make a browser send the cookie, but it cannot read the token.
@@ -31,9 +31,9 @@ class Teachers:
         """`files`: the password file of each user. `read` returns the password in one, or raises ConfigError."""
         self._files = files
         self._read = read
-        self._sessions: dict[str, TeachSession] = {}  # by cookie, the latest used last
+        self._sessions: dict[str, TeacherSession] = {}  # by cookie, the latest used last
 
-    def log_in(self, user: str, password: str) -> TeachSession | None:
+    def log_in(self, user: str, password: str) -> TeacherSession | None:
         """Begin a session; None for an unknown user or a wrong password. Raises ConfigError for a bad file."""
         file = self._files.get(user)
         expected = self._read(file) if file else secrets.token_urlsafe()
@@ -41,11 +41,11 @@ class Teachers:
             return None
         while len(self._sessions) >= MOST_SESSIONS:
             del self._sessions[next(iter(self._sessions))]
-        session = TeachSession(user, secrets.token_urlsafe(32), secrets.token_urlsafe(32), time.monotonic())
+        session = TeacherSession(user, secrets.token_urlsafe(32), secrets.token_urlsafe(32), time.monotonic())
         self._sessions[session.cookie] = session
         return session
 
-    def session(self, cookie: str) -> TeachSession | None:
+    def session(self, cookie: str) -> TeacherSession | None:
         """Return the session of a cookie, and extend it; None if there is none, or it was idle for too long."""
         session = self._sessions.pop(cookie, None)
         if session is None or time.monotonic() - session.used_s > IDLE_S:

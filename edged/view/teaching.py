@@ -16,14 +16,14 @@ from edged.errors import EdgedError
 from edged.view.disconnections import Disconnections
 from edged.view.limits import PasswordThrottle, network_of
 from edged.view.teach_jobs import TeachJobRequest, TeachJobs
-from edged.view.teachers import Teachers, TeachSession
+from edged.view.teachers import Teachers, TeacherSession
 
 COOKIE = "edged-teach"
 TOKEN_HEADER = "x-edged-token"  # noqa: S105 - the name of a header
 LARGEST_BODY = 4096
 NO_STORE = {"cache-control": "no-store"}
 
-Handler = Callable[[Request, TeachSession], Awaitable[Response]]
+Handler = Callable[[Request, TeacherSession], Awaitable[Response]]
 
 
 class LogIn(BaseModel):
@@ -98,35 +98,35 @@ class TeachingSite:
         )
         return answer
 
-    async def _log_out(self, _: Request, session: TeachSession) -> Response:
+    async def _log_out(self, _: Request, session: TeacherSession) -> Response:
         self._teachers.log_out(session.cookie)
         answer = _json({"user": None})
         answer.delete_cookie(COOKIE, path="/teach")
         return answer
 
-    async def _state(self, _: Request, __: TeachSession) -> Response:
+    async def _state(self, _: Request, __: TeacherSession) -> Response:
         return _json(await run_in_threadpool(self._jobs.state))
 
-    async def _sheet(self, _: Request, __: TeachSession) -> Response:
+    async def _sheet(self, _: Request, __: TeacherSession) -> Response:
         try:
             return Response(self._jobs.sheet.read_bytes(), media_type="image/png", headers=NO_STORE)
         except OSError:
             return Response(status_code=204)
 
-    async def _job(self, _: Request, __: TeachSession) -> Response:
+    async def _job(self, _: Request, __: TeacherSession) -> Response:
         current = self._jobs.current
         return _json(current.as_object() if current else {})
 
-    async def _start(self, request: Request, session: TeachSession) -> Response:
+    async def _start(self, request: Request, session: TeacherSession) -> Response:
         wanted = TeachJobRequest.model_validate(await _body(request))
         return _json(self._jobs.start(wanted, session.user).as_object())
 
-    async def _stop(self, _: Request, __: TeachSession) -> Response:
+    async def _stop(self, _: Request, __: TeacherSession) -> Response:
         if self._jobs.current:
             self._jobs.current.stop()
         return _json({})
 
-    def _session_of(self, request: Request) -> TeachSession | None:
+    def _session_of(self, request: Request) -> TeacherSession | None:
         return self._teachers.session(request.cookies.get(COOKIE, ""))
 
     def _reads(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -139,7 +139,7 @@ class TeachingSite:
         return _answered(handle)
 
     def _changes(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-        async def checked(request: Request, session: TeachSession) -> Response:
+        async def checked(request: Request, session: TeacherSession) -> Response:
             _check_origin(request)
             if request.headers.get(TOKEN_HEADER) != session.token:
                 raise RejectedError(403, "The request has not the token of this session: reload the page.")

@@ -56,7 +56,7 @@ def test_a_version_that_is_absent_or_another_one_is_refused(tmp_path: Path) -> N
         load_version(tmp_path, TWO)
 
 
-@pytest.mark.parametrize("damage", ["", "{", '{"schema": 1}', '{"schema": 2}', "\xff"])
+@pytest.mark.parametrize("damage", ["", "{", '{"schema": 1}', "\xff"])
 def test_a_damaged_description_is_reported_with_its_file_and_place(tmp_path: Path, damage: str) -> None:
     keep_version(tmp_path)
     version_path(tmp_path, ONE, "json").write_text(damage)
@@ -81,7 +81,8 @@ def test_what_was_promoted_before_is_gone_back_to_one_by_one(tmp_path: Path) -> 
     promoted = load_promoted(tmp_path / "teach")
     assert promoted.version == TWO
     assert promoted.roll_back().version == ONE
-    assert promoted.roll_back().roll_back() == PromotedRecord()
+    last = promoted.roll_back().roll_back()
+    assert (last.version, last.before) == (None, ())
     with pytest.raises(ModelError, match="nothing to go back to"):
         PromotedRecord().roll_back()
 
