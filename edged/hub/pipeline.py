@@ -192,7 +192,7 @@ class Pipeline:
 
 # ── 4. It is published ──
 
-COMMIT_NS = 3 * NANOSECONDS // 2000  # that a prediction waits under load for others of its commit
+COMMIT_NS = NANOSECONDS // 2000  # that a prediction waits under load for others of its commit
 COMMIT = 32  # predictions, all together: none waits long for the others
 PATIENCE = 0.8  # share of the time until a prediction is too old that the commit may take
 STOP_S = 1.0  # seconds for queued messages when the hub ends

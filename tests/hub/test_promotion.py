@@ -68,8 +68,8 @@ def test_a_promotion_and_a_rollback_change_the_model_at_one_number_each(
     assert models[1:] == [(version, there.first_seq), (MODEL.sha256, back.first_seq)]
     taught = [each for each in predictions_in(tmp_path) if each.model.sha256 == version]
     assert {label.label for each in taught for label in each.top} == {"open", "closed"}
-    promoted = load_promoted(lessons)
-    assert (promoted.version, promoted.before) == (None, ())
+    record = load_promoted(lessons)
+    assert (record.version, record.before) == (None, ())
 
 
 def test_no_frame_goes_unanswered_at_a_change(tmp_path: Path, lessons: Path) -> None:
