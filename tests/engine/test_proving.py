@@ -72,7 +72,7 @@ def test_a_device_that_is_right_is_found_right(
         (("activate", "ACTIVATION_OF(v), block", "-ACTIVATION_OF(v), block"), "auto"),
         (("average_pool", "sum / count", "sum"), "auto"),
         (("flatten", "? LOAD(", "? -LOAD("), "auto"),
-        (("softmax", "- largest) / sum", "- largest)"), "auto"),
+        (("softmax", "v * inverse", "v"), "auto"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
