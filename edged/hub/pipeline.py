@@ -98,7 +98,7 @@ class Pipeline:
     def advance(self, *, gathers: bool) -> list[str]:
         """Publish answered frames, assign waiting ones. Return the workers that cannot be reached.
 
-        `gathers`: predictions of a few milliseconds share a commit.
+        `gathers`: predictions of `COMMIT_NS` share a commit, not those of one turn alone.
         """
         if not gathers or self.publication.is_commit_due(now_ns()):
             self.publication.flush()
@@ -201,7 +201,7 @@ STOP_S = 1.0  # seconds for queued messages when the hub ends
 class Publication:
     """Numbers predictions, writes them to the journal and publishes them. A journal that fails stops nothing.
 
-    Predictions of one turn of the loop share a commit; under load those of some milliseconds do. One counts as
+    Predictions of one turn of the loop share a commit; under load those of `COMMIT_NS` do. A prediction counts as
     published once it was sent; one that is too old by then is dropped, and its number stands for nothing.
     All metrics of a job and its predictions change at the same moment: until then its frames are pending.
     """
