@@ -31,7 +31,7 @@ is_complete "$root" || make_root
 
 mkdir -p "$root/src/edged" "$root/src/shared" "$root/sys"
 printf 'processor\t: 0\nFeatures\t: fp asimd %s\n' "$features" >"$root/cpuinfo"
-exec unshare --mount --pid --fork --mount-proc="$root/proc" bash -euc '
+exec unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" bash -euc '
     root=$1; shift
     mount --bind "$root/cpuinfo" "$root/proc/cpuinfo"
     mount --bind /sys "$root/sys"

@@ -37,7 +37,7 @@ is_complete "$root" || make_root
 [ -d "$root/vendors/$driver" ] || { say "$driver: must be one of $(ls -m "$root/vendors")"; exit 2; }
 
 mkdir -p "$root/src/edged" "$root/src/shared"
-exec unshare --mount --pid --fork --mount-proc="$root/proc" bash -euc '
+exec unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" bash -euc '
     root=$1 driver=$2; shift 2
     mount --bind /dev "$root/dev"
     mount --bind /sys "$root/sys"

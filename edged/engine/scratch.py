@@ -4,6 +4,7 @@ Between two starts programs are kept in `binaries`, with checksums.
 """
 
 import contextlib
+import fcntl
 import os
 import shutil
 import tempfile
@@ -24,24 +25,57 @@ def use_own_scratch(parent: Path, environment: MutableMapping[str, str]) -> None
     inherited = environment.get(VARIABLE)
     if inherited and Path(inherited).parent != parent:
         return
-    for folder in (*parent.glob("[0-9]*"), *_elsewhere()):
-        process = int(folder.name.removeprefix(PREFIX).partition("-")[0])
-        if process == os.getpid() or not _is_alive(process):
-            shutil.rmtree(folder, ignore_errors=True)
-    environment[VARIABLE] = str(_make(parent / str(os.getpid())))
+    with _one_at_a_time(parent):
+        for folder in (*parent.glob("[0-9]*"), *_elsewhere()):
+            _remove_if_left(folder)
+        environment[VARIABLE] = str(_make(parent))
 
 
-def _make(folder: Path) -> Path:
-    """Create `folder`, or one elsewhere if it cannot be written: PoCL needs it to find devices and to compile."""
+@contextlib.contextmanager
+def _one_at_a_time(parent: Path) -> Iterator[None]:
+    """Keep other processes from removing a folder that this one has made and not locked yet.
+
+    Process numbers do not say who is alive: they begin anew with each start of the system and in each container.
+    """
+    lock = None
+    with contextlib.suppress(OSError):  # a disk that is read-only or full: the folder is elsewhere
+        parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
     try:
-        folder.mkdir(parents=True, mode=0o700)
-        if _has_room(folder):
-            return folder
-        folder.rmdir()
-    except OSError:
-        pass
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Remove a folder unless a process uses it: that keeps its lock."""
+    process = int(folder.name.removeprefix(PREFIX).partition("-")[0])
+    if process != os.getpid() and _is_alive(process):
+        return
+    with contextlib.suppress(OSError):  # locked, or removed by another process
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(descriptor)
+
+
+def _make(parent: Path) -> Path:
+    """Create and lock a folder, elsewhere if `parent` takes none: PoCL needs it to find devices and to compile."""
+    if parent.is_dir() and _has_room(parent):
+        with contextlib.suppress(OSError):
+            return _locked(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=parent))
     place = next((place for place in PLACES if _has_room(place)), PLACES[0])
-    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=place))
+    return _locked(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=place))
+
+
+def _locked(folder: str) -> Path:
+    """Lock a folder until this process ends."""
+    fcntl.flock(os.open(folder, os.O_RDONLY | os.O_DIRECTORY), fcntl.LOCK_EX)
+    return Path(folder)
 
 
 def _elsewhere() -> Iterator[Path]:

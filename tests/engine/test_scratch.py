@@ -14,7 +14,9 @@ def test_every_process_has_its_own_even_if_its_parent_named_one(tmp_path: Path) 
 
     use_own_scratch(tmp_path, environment)
 
-    assert environment[VARIABLE] == str(tmp_path / str(os.getpid()))
+    own = Path(environment[VARIABLE])
+    assert own.parent == tmp_path
+    assert own.name.startswith(f"{os.getpid()}-")
 
 
 def test_what_the_user_has_named_stays(tmp_path: Path) -> None:
@@ -33,11 +35,35 @@ def test_what_dead_processes_have_left_goes(tmp_path: Path) -> None:
     for folder in (dead, alive, tmp_path / str(os.getpid())):
         (folder / "kernel").mkdir(parents=True)
 
-    use_own_scratch(tmp_path, {})
+    found: dict[str, str] = {}
+    use_own_scratch(tmp_path, found)
 
-    own = tmp_path / str(os.getpid())
+    own = Path(found[VARIABLE])
     assert sorted(tmp_path.iterdir()) == sorted([alive, own])
     assert not list(own.iterdir())
+
+
+def test_a_folder_in_use_stays_though_its_number_is_nobodys_here(tmp_path: Path) -> None:
+    """Containers that share a cache count their processes each from 1."""
+    found: dict[str, str] = {}
+    use_own_scratch(tmp_path, found)
+    of_another_container = Path(found[VARIABLE]).rename(tmp_path / f"{2**22 + 1}-held")
+
+    use_own_scratch(tmp_path, {})
+
+    assert of_another_container.is_dir()
+
+
+def test_a_left_folder_with_the_number_of_this_process_is_not_used_again(tmp_path: Path) -> None:
+    """Numbers begin anew with each start of the system, so another process may be removing that folder."""
+    left = tmp_path / str(os.getpid())
+    (left / "kernel").mkdir(parents=True)
+
+    found: dict[str, str] = {}
+    use_own_scratch(tmp_path, found)
+
+    assert not left.exists()
+    assert Path(found[VARIABLE]) != left
 
 
 def test_without_a_writable_cache_it_is_elsewhere(tmp_path: Path) -> None:
