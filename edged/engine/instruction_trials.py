@@ -51,9 +51,13 @@ def trials(device: Device, cache: Path | None = None) -> Mapping[str, str]:
 
 
 def _tried(device: Device, names: Sequence[str]) -> dict[str, str]:
-    """Try all at once: most of the time each process only starts."""
+    """Try all at once: most of the time each process only starts.
+
+    What failed is tried once more, alone: a process may also fail for want of memory, and what is found is kept.
+    """
     with ThreadPoolExecutor(len(names)) as pool:
-        return dict(zip(names, pool.map(partial(_try, device), names), strict=True))
+        found = dict(zip(names, pool.map(partial(_try, device), names), strict=True))
+    return {name: why if why == RIGHT else _try(device, name) for name, why in found.items()}
 
 
 def _try(device: Device, name: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from edged.engine import instruction_trials
 from edged.engine.device import Device
-from edged.engine.instruction_trials import trials, with_instructions
+from edged.engine.instruction_trials import RIGHT, trials, with_instructions
 from edged.engine.instructions import AVX512_VNNI, processor_instructions
 
 CPUINFO = """processor : 0
@@ -70,3 +70,25 @@ def test_what_was_found_is_kept(device: Device, tmp_path: Path, monkeypatch: pyt
 
     assert trials(device, tmp_path) == first
     assert trials(replace(device, driver="another"), tmp_path) != first
+
+
+FAILS_ONCE = """
+import sys
+from pathlib import Path
+
+seen = Path(__file__).with_name("seen")
+is_first = not seen.exists()
+seen.touch()
+sys.exit("killed for want of memory" if is_first else 0)
+"""
+
+
+def test_a_trial_that_failed_once_is_repeated(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fails_once.py").write_text(FAILS_ONCE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(instruction_trials, "MODULE", "fails_once")
+    monkeypatch.setattr(instruction_trials, "processor_instructions", lambda: ("avx9000",))
+
+    assert trials(device, tmp_path / "cache") == {"avx9000": RIGHT}
