@@ -41,8 +41,9 @@ ALLOWED_SKIPS = (
 )
 
 
-# Real workers hold their device, and whole daemons need a core: of these, one test at a time.
-DAEMONS = ("cli", "deploy", "e2e", "perf", "soak", "systemd", "worker")
+# Real workers hold their device, whole daemons and machines need a core: of these, one test at a time.
+DAEMONS = ("cli", "e2e", "perf", "soak", "systemd", "worker")
+GROUPS = {**dict.fromkeys(DAEMONS, "daemons"), "deploy": "machines"}
 
 
 @pytest.fixture(scope="session")
@@ -88,12 +89,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In several processes (`--dist loadgroup`) the tests of daemons share one of them. Promises are deep."""
+    """In several processes (`--dist loadgroup`) the tests of a group share one of them. Promises are deep."""
     for item in items:
         if item.get_closest_marker("promise"):
             item.add_marker(pytest.mark.deep)
         folder, *_ = item.path.relative_to(ROOT / "tests").parts
-        item.add_marker(pytest.mark.xdist_group("daemons" if folder in DAEMONS else str(item.path)))
+        item.add_marker(pytest.mark.xdist_group(GROUPS.get(folder, str(item.path))))
 
 
 @pytest.hookimpl(trylast=True)
