@@ -1,6 +1,7 @@
 """`edged run`: the daemon."""
 
 import argparse
+import importlib.util
 import json
 import logging
 import os
@@ -9,15 +10,19 @@ import time
 from pathlib import Path
 
 from edged.cli.options import DEMO, add_config, add_duration, add_example, add_json, packaged_demo, positive
+from edged.cli.terminal import is_terminal
+from edged.client.node_state import NodeState
 from edged.config.load import ConfigSource
 from edged.errors import ConfigError, OutputError
 from edged.hub.stats.summary import Limits, summary_text
 from edged.hub.wiring import run_hub
 from edged.system import log
+from edged.system.plain_text import fitted
 from edged.system.standard_streams import LineWriter, encoder_of, is_gone
 
 LOGGED_LINE_S = 60.0  # between two status lines of a camera where no terminal shows them
 SUMMARY_S = 2.0
+SUMMARY_INDENT = 10  # the width of its names
 STDOUT, STDERR = 1, 2
 
 events = logging.getLogger("edged.run")
@@ -48,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         os.environ[log.FORMAT_VARIABLE] = config.log.format  # for all processes of this host
         log.configure(writer=errors)
     lines, stream = (errors, sys.stderr) if arguments.json else (output, sys.stdout)
+    below = None if arguments.json or arguments.quiet or config.log.format != "text" else _rows_below(output)
     start = time.monotonic()
     try:
         report = run_hub(
@@ -56,12 +62,60 @@ def run(arguments: argparse.Namespace) -> int:
             Limits(arguments.count, arguments.duration),
             show=lines.write,
             line_every_s=0.0 if stream and stream.isatty() else LOGGED_LINE_S,  # None: closed
+            show_state=below.show if below else None,
         )
     finally:
+        if below:
+            output.keep_below(None)
+            output.flush()
         errors.flush()  # before the summary
-    output.write(json.dumps(report) if arguments.json else summary_text(report, time.monotonic() - start))
+    text = summary_text(report, time.monotonic() - start)
+    output.write(json.dumps(report) if arguments.json else fitted(text, sys.stdout, SUMMARY_INDENT))
     _check_written(output)
     return 0
+
+
+class RowsBelow:
+    """The state of the node in the lowest rows of the terminal, below the lines that scroll; drawn with rich."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self._console = Console(highlight=False)
+        self._known: NodeState | None = None
+
+    def show(self, known: NodeState) -> None:
+        """Show this state from now on."""
+        self._known = known
+
+    def draw(self) -> bytes:
+        """Return the rows, in as many columns as the terminal has now."""
+        from edged.cli.top.screen import status_rows
+
+        if self._known is None:
+            return b""
+        columns, rows = os.get_terminal_size(STDOUT)
+        with self._console.capture() as drawn:
+            self._console.print(status_rows(self._known, columns or 80, rows or 24), end="", soft_wrap=True)
+        return drawn.get().encode(sys.stdout.encoding, "replace")
+
+
+def _rows_below(output: LineWriter) -> RowsBelow | None:
+    """Return the rows of status that `output` keeps below its lines, log lines among them.
+
+    None where standard output and error are not one terminal, or without rich: lines are printed instead.
+    """
+    if not is_terminal() or not _is_one_terminal() or importlib.util.find_spec("rich") is None:
+        return None
+    os.environ[log.BELOW_VARIABLE] = "1"  # for the log lines of all processes of this host
+    log.configure(writer=output)
+    below = RowsBelow()
+    output.keep_below(below.draw)
+    return below
+
+
+def _is_one_terminal() -> bool:
+    return bool(sys.stderr and sys.stderr.isatty() and os.ttyname(STDOUT) == os.ttyname(STDERR))
 
 
 def _log_lost_lines(error: OSError) -> None:

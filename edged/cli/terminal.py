@@ -5,6 +5,7 @@
 
 import logging
 import math
+import os
 import shutil
 import signal
 import sys
@@ -22,6 +23,11 @@ CLEAR = "\r\x1b[K"  # to the start of the line, and erase it (ECMA-48, EL)
 BAR = 20
 EVERY_S = 30.0  # between two lines of progress, without a terminal
 REFRESH_S = 0.1
+
+
+def is_terminal() -> bool:
+    """Check whether standard output can show a screen."""
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def print_notes(*, enabled: bool) -> None:

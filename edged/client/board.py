@@ -142,7 +142,7 @@ class CameraBoard:
         self, now_s: float, at: float | None, *, stale: bool, dropping: Mapping[str, float]
     ) -> CameraSummary:
         """Return what is known of the camera. `at`: the time of the hub's clock now."""
-        state = "stale" if stale else _state(self.last_status)
+        state = "stale" if stale else summarized(self.last_status)
         last, minute = self._last, self._minute
         median_s, p99_s = minute.median_and_p99_s(now_s) or (None, None)
         return CameraSummary(
@@ -171,7 +171,8 @@ class CameraBoard:
         return self.last_status.error or self._why
 
 
-def _state(status: CameraState) -> CameraIs:
+def summarized(status: CameraState) -> CameraIs:
+    """Return the state of a camera in one word."""
     if status.ended:
         return "ended"
     if status.up:

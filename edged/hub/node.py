@@ -4,7 +4,7 @@ from edged.hub.cameras.cameras import Cameras
 from edged.hub.frames.router import Router
 from edged.hub.publish.seen_states import SeenStates
 from edged.hub.stats.counters import Stats
-from edged.hub.stats.summary import camera_line
+from edged.hub.stats.summary import CameraTally, camera_line
 from edged.hub.workers.failover import AnyWorkerSlot
 from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
@@ -40,6 +40,15 @@ class Node:
         """Return the number of the newest frame of each camera that was published; -1: none was."""
         return {name: camera.last_frame for name, camera in self._stats.summary.cameras.items()}
 
+    @property
+    def is_ready(self) -> bool:
+        """Return whether a worker is ready."""
+        return bool(self._workers.hellos)
+
+    def tally(self, camera: str) -> CameraTally:
+        """Return the newest predictions of a camera."""
+        return self._stats.summary.cameras[camera]
+
     def status(self) -> NodeStatus:
         """Return the state of each camera and worker. Unchecked: up to 64 cameras are reported each second."""
         return NodeStatus(
@@ -54,7 +63,7 @@ class Node:
         width = max(map(len, names), default=0)
         for name in names:
             tally, ledger = self._stats.summary.cameras[name], self._router.cameras[name].ledger
-            state = self._energy() if tally.since_line else self._why_nothing(name)
+            state = self._energy() if tally.since_line else self.why_nothing(name)
             lines.append(camera_line(name, width, seconds, tally=tally, ledger=ledger, state=state))
             tally.since_line = 0
         return lines
@@ -99,7 +108,8 @@ class Node:
             return ""
         return f"{tally.joules_each:.3g} J/frame" + (" (estimated)" if tally.method == "estimated" else "")
 
-    def _why_nothing(self, name: str) -> str:
+    def why_nothing(self, name: str) -> str:
+        """Return why a camera has no predictions."""
         warming_up_s = self._supervisor.warming_up_s
         if warming_up_s is not None:
             return f"worker {self._supervisor.worker} is warming up ({warming_up_s:.0f} s)"

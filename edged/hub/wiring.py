@@ -10,6 +10,7 @@ from typing import Any
 import zmq
 
 from edged import __version__
+from edged.client.node_state import NodeState
 from edged.clock import nanoseconds
 from edged.config import Config
 from edged.config.load import ConfigSource, check_passwords
@@ -43,7 +44,7 @@ from edged.hub.stats.hosts import HostStates
 from edged.hub.stats.metrics_server import ENDPOINT, Scrapes
 from edged.hub.stats.moments import LoopMetrics, Moments
 from edged.hub.stats.summary import Limits, summary
-from edged.hub.status import Display, StatusReport, places
+from edged.hub.status import Display, LiveDisplay, StatusReport, places
 from edged.hub.supervision import Supervision
 from edged.hub.systemd_service import LifeSigns, Service
 from edged.hub.teaching.promotion import Versions
@@ -72,12 +73,14 @@ def run_hub(
     *,
     show: Callable[[str], None],
     line_every_s: float = 0.0,
+    show_state: Callable[[NodeState], None] | None = None,
     program: Sequence[str] = EDGED,
 ) -> dict[str, Any]:
     """Run the pipeline of `config`, read from `source`, until it ends, a limit is reached or a signal arrives.
 
     `show` gets the lines that say where the stream, the metrics and the page are, then the status lines, each
-    second or every `line_every_s`; `program` runs cameras and workers.
+    second or every `line_every_s`, unless `show_state` gets the state of the node instead, each second.
+    `program` runs cameras and workers.
     Returns the summary. Raises EdgedError; no child is left in any case.
     """
     allow_many_descriptors()
@@ -87,7 +90,9 @@ def run_hub(
         builder = HubBuilder(Endpoints(config, resources), source, limits, program)
         for line in places(config):
             show(line)
-        hub = builder.build(signals, show, line_every_s)
+        lines = Display(builder.node, show, line_every_s).show_if_due
+        live = LiveDisplay(config.node, builder.node, show_state).update if show_state else lines
+        hub = builder.build(signals, live)
         gc.collect()
         gc.freeze()  # what lives as long as the hub need not be looked at again
         try:
@@ -189,20 +194,20 @@ class HubBuilder:
         snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)
         self._cameras = Cameras(self._router, links, metrics, snapshots, self._liveness)
         seen = SeenStates(config.states)
-        self._node = Node(self._router, self._cameras, self._workers, self._supervisor, self._stats, seen)
+        self.node = Node(self._router, self._cameras, self._workers, self._supervisor, self._stats, seen)
         self._publication = Publication(
             self._router, opened.publisher, opened.journal, self._stats, limits, config.publish.top, seen
         )
         self._teaching = self._make_teaching()
         self._pipeline = self._make_pipeline()
 
-    def build(self, signals: Signals, show: Callable[[str], None], line_every_s: float) -> Hub:
-        """Return the hub, after announcing the journal's events."""
+    def build(self, signals: Signals, display: Callable[[int], None]) -> Hub:
+        """Return the hub, after announcing the journal's events. `display` is called each second."""
         opened, service = self._opened, self._make_service()
         self._publication.report_journal()
         _warn_about_insecure_endpoints(self._config, opened.metrics)
         metrics = LoopMetrics(self._router, self._stats, opened.moments)
-        status = StatusReport(self._node, self._publication, opened.publisher)
+        status = StatusReport(self.node, self._publication, opened.publisher)
         every_second: tuple[Callable[[int], None], ...] = (
             lambda now: self._publication.report_journal(),
             lambda now: status.publish(),
@@ -210,7 +215,7 @@ class HubBuilder:
             lambda now: metrics.update(),
             opened.host_states.tick,
             lambda now: opened.runtime_files.restore(opened.links),
-            Display(self._node, show, line_every_s).show_if_due,
+            display,
             service.tick,
             lambda now: opened.health.report(now, ready=self._supervisor.works),
         )
@@ -253,7 +258,7 @@ class HubBuilder:
 
     def _make_service(self) -> Service:
         signs = LifeSigns(self._router, self._cameras, self._supervisor, self._liveness, self._opened.links)
-        return Service(self._node, signs, self._opened.services)
+        return Service(self.node, signs, self._opened.services)
 
     def _make_supervision(self, service: Service) -> Supervision:
         return Supervision(

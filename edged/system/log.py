@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from edged.system.plain_text import fitted, printable
-from edged.system.standard_streams import LineWriter
+from edged.system.standard_streams import ERASE_BELOW, LineWriter
 from edged.system.systemd import is_journal
 
 WINDOW_S = 60.0
@@ -91,6 +91,7 @@ class Sparing(logging.Handler):
 HANDLER = "edged"
 LEVEL_VARIABLE = "EDGED_LOG_LEVEL"  # child processes inherit them
 FORMAT_VARIABLE = "EDGED_LOG_FORMAT"
+BELOW_VARIABLE = "EDGED_STATUS_BELOW"  # set: rows of status are below the lines of this terminal
 SYSLOG_PRIORITY = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3), sd-daemon(3)
 
 
@@ -105,12 +106,16 @@ TIME_COLUMNS = len("12:34:56 ")
 
 
 class _Terminal(_OneLine):
-    """Formats as `12:34:56 warning: message`; at level info without the level. Fits a terminal."""
+    """Formats as `12:34:56 warning: message`; at level info without the level. Fits a terminal.
+
+    A line of a child process erases the rows of status that its hub keeps below; the hub draws them again.
+    """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
         line = f"{self.formatTime(record, '%H:%M:%S')} {level}{super().formatMessage(record)}"
-        return fitted(line, sys.stderr, TIME_COLUMNS)
+        is_above = BELOW_VARIABLE in os.environ and sys.stderr.isatty()
+        return (ERASE_BELOW if is_above else "") + fitted(line, sys.stderr, TIME_COLUMNS)
 
 
 class _Journal(_OneLine):

@@ -5,6 +5,7 @@ Neither may be a cause of another exit code.
 
 import codecs
 import errno
+import logging
 import os
 import queue
 import select
@@ -16,9 +17,13 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import TextIO
 
+log = logging.getLogger("edged.terminal")
+
 ESCAPED = "edged.escaped"  # `errors=` of a stream: characters missing in its encoding are written as JSON escapes
 WAITING = 1000  # lines; further ones are lost, and counted
 FLUSHED_S = 1.0
+REDRAWN_S = 0.5
+ERASE_BELOW = "\r\x1b[J"  # from the start of the line to the end of the screen (ECMA-48, ED)
 
 
 def open_standard_streams() -> None:
@@ -70,6 +75,8 @@ class LineWriter:
     """Writes in a separate thread, so that no caller waits for a disk or a reader that has stopped.
 
     A line that cannot be written is lost; the number of lost lines is written once there is room again.
+    On a terminal rows of status can be kept below the lines. The cursor then is at the start of the first of them,
+    so that they can be erased however the terminal has broken them when it was resized.
     """
 
     def __init__(
@@ -83,7 +90,9 @@ class LineWriter:
         self._descriptor = descriptor
         self._encode = encode
         self._on_failure = on_failure
-        self._lines: queue.Queue[str] = queue.Queue(WAITING)
+        self._lines: queue.Queue[str | None] = queue.Queue(WAITING)  # None: draw the rows below again
+        self._draw: Callable[[], bytes] | None = None
+        self._is_drawn = False
         self._lost = 0
         self._lock = threading.Lock()  # of the line above
         self._line_is_open = False
@@ -96,6 +105,12 @@ class LineWriter:
         except queue.Full:
             self._count_lost(1)
 
+    def keep_below(self, draw: Callable[[], bytes] | None) -> None:
+        """Keep the rows that `draw` returns below all lines, drawn twice a second; None: erase them."""
+        self._draw = draw
+        with suppress(queue.Full):
+            self._lines.put_nowait(None)
+
     def flush(self, within_s: float = FLUSHED_S) -> bool:
         """Wait until all lines were written or lost; return False if that takes longer."""
         until = time.monotonic() + within_s
@@ -107,19 +122,44 @@ class LineWriter:
 
     def _run(self) -> None:
         while True:
-            line = self._lines.get()
             try:
-                self._put(line)
+                line = self._lines.get(timeout=REDRAWN_S if self._draw else None)
+            except queue.Empty:
+                self._redraw()
+                continue
+            try:
+                self._redraw() if line is None else self._put(line)
             except Exception:  # it costs this line, and is counted: a log cannot log its own fault
                 self._count_lost(1)
             finally:
                 self._lines.task_done()
 
+    def _redraw(self) -> None:
+        """Draw the rows below anew, or erase them."""
+        with suppress(OSError):  # the next line says so
+            below = self._below()
+            if below or self._is_drawn:
+                self._write(ERASE_BELOW.encode() + below)
+            self._is_drawn, self._line_is_open = bool(below), False
+
+    def _below(self) -> bytes:
+        """Return the rows below, and the way back to the first of them."""
+        try:
+            rows = self._draw() if self._draw else b""
+        except Exception:
+            self._draw, rows = None, b""  # without them the lines are complete
+            log.exception("the status cannot be drawn")
+        count = rows.count(b"\n")
+        return rows + b"\r" + (b"\x1b[%dA" % count if count else b"") if rows else b""
+
     def _put(self, line: str) -> None:
         lost, newline = self._lost, "\n" if self._line_is_open else ""
         note = f"… {lost} lines could not be written\n" if lost else ""
+        erased = ERASE_BELOW.encode() if self._is_drawn else b""
+        below = self._below()
         try:
-            self._write(self._encode(f"{newline}{note}{line}\n"))
+            self._write(erased + self._encode(f"{newline}{note}{line}\n") + below)
+            self._is_drawn = bool(below)
         except OSError as error:
             is_new, self.error = self.error is None, error
             self._count_lost(1)

@@ -9,7 +9,7 @@ import pytest
 
 from edged.cli import run_command_line
 from edged.cli.top.command import lines
-from edged.cli.top.screen import ScreenPages, bar, duration, fit, labels, milliseconds, picture, rate
+from edged.cli.top.screen import ScreenPages, bar, duration, fit, labels, milliseconds, picture, rate, status_rows
 from edged.client.board import Board
 from edged.client.node_state import NodeState
 from edged.messages import WorkerState
@@ -47,6 +47,21 @@ def test_it_fits_every_screen(width: int, height: int, cameras: int) -> None:
     drawn = rows(a_node(cameras), width=width, height=height)
     assert len(drawn) == height
     assert all(len(row) < width for row in drawn)
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 10), (200, 60), (20, 5)])
+@pytest.mark.parametrize("cameras", [0, 1, 3, 8, 64])
+def test_the_rows_below_a_daemon_leave_room_for_its_lines(width: int, height: int, cameras: int) -> None:
+    first, *drawn = status_rows(a_node(cameras), width, height).plain.split("\n")
+    assert first == ""  # where another process would write
+    assert len(drawn) < max(5, 2 * height // 3 + 1)
+    assert all(len(row) < width for row in drawn)
+
+
+def test_the_rows_below_a_daemon_show_the_worst_cameras_and_how_many_are_not_shown() -> None:
+    drawn = status_rows(a_node(64, down=2), 80, 24).plain.split("\n")
+    assert drawn[4].startswith("c62            DOWN     unplugged")
+    assert drawn[-1].startswith("53 more cameras (see edged top)   ")
 
 
 def test_the_picture_for_the_documentation_shows_it_and_loads_nothing_from_elsewhere() -> None:

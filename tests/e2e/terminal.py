@@ -21,7 +21,7 @@ SHOWS_S = 30.0
 class Terminal:
     """80×24, until it is resized."""
 
-    def __init__(self, *command: str) -> None:
+    def __init__(self, *command: str, **environment: str) -> None:
         self._ours, self._theirs = pty.openpty()
         self._screen = pyte.Screen(80, 24)
         self._stream = pyte.ByteStream(self._screen)
@@ -34,7 +34,7 @@ class Terminal:
             stdout=self._theirs,
             stderr=self._theirs,
             env={name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
-            | {"TERM": "xterm-256color"},
+            | {"TERM": "xterm-256color", **environment},
         )
 
     @property
@@ -81,9 +81,9 @@ class Terminal:
 
 
 @contextmanager
-def edged_in_a_terminal(*arguments: str) -> Iterator[Terminal]:
+def edged_in_a_terminal(*arguments: str, **environment: str) -> Iterator[Terminal]:
     """`edged ARGUMENTS`; it is gone in the end."""
-    terminal = Terminal(sys.executable, "-m", "edged", *arguments)
+    terminal = Terminal(sys.executable, "-m", "edged", *arguments, **environment)
     try:
         yield terminal
     finally:

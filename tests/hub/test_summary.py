@@ -1,6 +1,7 @@
 from edged.hub.frames.ledger import Ledger
 from edged.hub.stats.summary import CameraTally, Times, camera_line
 from edged.messages import CameraCount
+from tests.client.statuses import prediction
 
 
 def test_median_and_99th_percentile() -> None:
@@ -26,7 +27,7 @@ def line_of(dropped: dict[str, int]) -> str:
     ledger.greeted("run", CameraCount(captured=0, dropped={}))
     ledger.report(CameraCount(captured=sum(dropped.values()), dropped=dropped))
     camera = CameraTally()
-    camera.label, camera.since_line = ("7", 0.97), 30
+    camera.last, camera.since_line = prediction("7"), 30
     camera.total.add(0.0044)
     return camera_line("demo", 4, 1.0, tally=camera, ledger=ledger, state="")
 

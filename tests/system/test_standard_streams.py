@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.system.standard_streams import WAITING, LineWriter, is_gone
+from edged.system.standard_streams import ERASE_BELOW, WAITING, LineWriter, is_gone
 from tests.eventually import eventually
 
 
@@ -91,3 +91,42 @@ def test_what_an_encoding_lacks_is_escaped(tmp_path: Path, text: str, expected: 
         writer.write(text)
         assert writer.flush()
     assert (tmp_path / "lines").read_bytes() == expected
+
+
+def test_rows_are_kept_below_the_lines_and_erased_in_the_end(tmp_path: Path) -> None:
+    back = b"\r\x1b[1A"  # to the first of two rows
+    with (tmp_path / "lines").open("wb") as file:
+        writer = LineWriter(file.fileno())
+        writer.keep_below(lambda: b"two\nrows")
+        writer.write("line")
+        assert writer.flush()
+        writer.keep_below(None)
+        writer.write("last")
+        assert writer.flush()
+    first, *drawn, last = (tmp_path / "lines").read_bytes().split(ERASE_BELOW.encode())
+    assert first == b""
+    assert set(drawn) - {b""} == {b"two\nrows" + back, b"line\ntwo\nrows" + back}
+    assert last == b"last\n"
+
+
+def test_rows_are_drawn_again_while_there_are_no_lines(tmp_path: Path) -> None:
+    times = iter(range(1000))
+    with (tmp_path / "lines").open("wb") as file:
+        writer = LineWriter(file.fileno())
+        writer.keep_below(lambda: b"%d" % next(times))
+        eventually(lambda: b"2" in (tmp_path / "lines").read_bytes())
+        writer.keep_below(None)
+        assert writer.flush()
+
+
+def test_rows_that_cannot_be_drawn_cost_no_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def draw() -> bytes:
+        raise RuntimeError("injected")
+
+    with (tmp_path / "lines").open("wb") as file:
+        writer = LineWriter(file.fileno())
+        writer.keep_below(draw)
+        writer.write("line")
+        assert writer.flush()
+    assert (tmp_path / "lines").read_text() == "line\n"
+    assert [record.getMessage() for record in caplog.records] == ["the status cannot be drawn"]

@@ -3,7 +3,6 @@
 import argparse
 import importlib.util
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ import msgspec
 import zmq
 
 from edged.cli.options import add_every, add_example, add_hub_options, add_json, positive
-from edged.cli.terminal import interrupt_on_sigterm, note
+from edged.cli.terminal import interrupt_on_sigterm, is_terminal, note
 from edged.client.board import Board
 from edged.client.node_state import CameraSummary, NodeState
 from edged.client.subscription import Subscription
@@ -90,11 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         context.term()
     return 0
-
-
-def is_terminal() -> bool:
-    """Check whether standard output can show a screen."""
-    return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def watch(

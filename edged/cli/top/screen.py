@@ -208,6 +208,35 @@ def picture(known: NodeState, address: str, warning: str, width: int, height: in
     return Text("\n", no_wrap=True, overflow="crop").join(rows[:height])
 
 
+def status_rows(known: NodeState, width: int, height: int) -> Text:
+    """Return the rows of `edged run` below its lines: an empty one first, at most two thirds of the terminal."""
+    width -= 1
+    power = [_power(known, width)] if known.watts else []
+    head = [Text(""), _title(known, width), _workers(known, width), *power, Text(fit(HEAD, width), "reverse")]
+    cameras = worst_first(known.cameras)
+    room = max(1, 2 * height // 3 - len(head) - 1)
+    with_bar = 2 if 2 * len(cameras) <= min(room, 6) else 1
+    shown = cameras[: room // with_bar]
+    body = [row for camera in shown for row in _with_bar(camera, width)[:with_bar]]
+    foot = Text(fit(_sums(known, len(cameras) - len(shown)), width), "dim")
+    return Text("\n", no_wrap=True, overflow="crop").join([*head, *body, foot][: max(1, height - 1)])
+
+
+def _with_bar(camera: CameraSummary, width: int) -> list[Text]:
+    first, *more = camera_rows(camera, width, 1)
+    return [first, *more, Text(fit("  " + last_frame(camera), width), "dim")]
+
+
+def _sums(known: NodeState, more: int) -> str:
+    """Format how many predictions there were, and how many cameras are not shown."""
+    captured = sum(camera.captured for camera in known.cameras)
+    predicted = sum(camera.predicted for camera in known.cameras)
+    others = f"{more} more {'camera' if more == 1 else 'cameras'} (see edged top)   " if more else ""
+    shares = [camera.right for camera in known.cameras if camera.right is not None]
+    right = f"   {shares[0]:.1%} right" if len(shares) == 1 else ""
+    return f"{others}{predicted:,} predictions of {captured:,} frames{right}   Ctrl-C: end"
+
+
 def _title(known: NodeState, width: int) -> Text:
     at = "" if known.at is None else time.strftime("%H:%M:%S", time.localtime(known.at))
     up = sum(camera.state == "up" for camera in known.cameras)

@@ -44,7 +44,7 @@ class CameraTally:
     """One camera's newest predictions."""
 
     def __init__(self) -> None:
-        self.label: tuple[str, float] | None = None
+        self.last: Prediction | None = None  # with an answer
         self.last_frame = -1
         self.since_line = 0
         self.total = Times(RECENT)
@@ -79,7 +79,7 @@ class Tally:
         camera.since_line += 1
         camera.total.add(prediction.seconds.total)
         if prediction.top:
-            camera.label = (prediction.top[0].label, prediction.top[0].score)
+            camera.last = prediction
         if right is not None:
             camera.truth[right] += 1
         for stage, times in self.stages.items():
@@ -130,16 +130,16 @@ def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, le
 
 def _camera_line(name: str, width: int, seconds: float, tally: CameraTally, dropped: str, state: str) -> str:
     start = f"{name:{width}}"
-    if not tally.since_line or not tally.label:
+    if not tally.since_line or not tally.last:
         return f"{start}  {state}; dropped {dropped}"
     middle, high = tally.total.median_and_p99() or (0.0, 0.0)
-    label, score = tally.label
+    best = tally.last.top[0]
     right = share_right(tally.truth)
     return "  ".join(
         [
             start,
             f"{tally.since_line / seconds:4.3g} fps",
-            f"{printable(label[:16]):8} {score:4.0%}",
+            f"{printable(best.label[:16]):8} {best.score:4.0%}",
             f"{1000 * middle:5.1f} ms (p99 {1000 * high:5.1f})",
             f"dropped {dropped}",
             *([] if right is None else [f"right {right:.1%}"]),
