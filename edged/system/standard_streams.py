@@ -136,7 +136,7 @@ class LineWriter:
 
     def _redraw(self) -> None:
         """Draw the rows below anew, or erase them."""
-        with suppress(OSError):  # the next line says so
+        with suppress(OSError):  # the next line fails too, and is counted
             below = self._below()
             if below or self._is_drawn:
                 self._write(ERASE_BELOW.encode() + below)

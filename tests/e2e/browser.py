@@ -69,7 +69,7 @@ class Show:
 
 @contextmanager
 def browser_page() -> Iterator[Page]:
-    """An empty page of a browser that is there."""
+    """An empty page of a browser that is there. Pytest shows what it says where a test fails."""
     program = shutil.which("chromium")
     if program is None:
         is_ubuntu = "ubuntu" in Path("/etc/os-release").read_text().lower()
@@ -78,7 +78,13 @@ def browser_page() -> Iterator[Page]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         try:
-            yield browser.new_page(viewport={"width": 1280, "height": 900})
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.on("console", lambda message: print("page:", message.type, message.text))
+            page.on("pageerror", lambda error: print("page: uncaught", error.stack or error))
+            page.on("crash", lambda _: print("page: its process has crashed"))
+            page.on("framenavigated", lambda frame: print("page: shows", frame.url))
+            page.on("requestfailed", lambda request: print("page: no answer to", request.url, request.failure))
+            yield page
         finally:
             browser.close()
 

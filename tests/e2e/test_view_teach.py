@@ -4,11 +4,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.browser import browser_page
 from tests.e2e.daemon import Daemon, config_in, run_edged
@@ -17,6 +17,7 @@ from tests.eventually import free_port
 PASSWORD = "correct horse"  # noqa: S105 - of no other view
 CROPS = 12
 JOB_MS = 300_000  # on a machine that is busy
+Answer = Callable[[Route], None]
 CAMERAS = {name: {"source": f"synthetic:{name}", "size": [160, 120], "fps": 20} for name in ("ring", "cross")}
 
 
@@ -78,15 +79,23 @@ def test_what_happened_before_the_view_was_started_is_shown(page: Page) -> None:
 
 @pytest.mark.deep
 def test_only_who_may_teach_can_do_so(page: Page) -> None:
+    page.goto(page.url)
     page.click("#teach")
+    expect(page.locator("#teaching input").first).to_be_visible()
     log_in(page, "wrong")
     expect(page.locator("#teaching .problem")).to_have_text("Wrong name or password.")
     log_in(page, PASSWORD)
+    expect(page.locator("#teaching h2")).to_have_text("Teach gate")
+    expect(page.locator("#teaching select")).to_be_visible()
+
+    page.reload()
+    page.click("#teach")
     expect(page.locator("#teaching h2")).to_have_text("Teach gate")
 
 
 @pytest.mark.deep
 def test_a_daemon_learns_two_labels_and_unlearns_them(page: Page) -> None:
+    open_teaching(page)
     for camera in CAMERAS:
         record(page, camera)
     page.click("#teaching button:text-is('Train')")
@@ -107,11 +116,89 @@ def test_a_daemon_learns_two_labels_and_unlearns_them(page: Page) -> None:
     expect(page.locator(".job .done")).to_contain_text("The config's model answers")
 
 
+def no_answer(route: Route) -> None:
+    route.abort()
+
+
+def no_json(route: Route) -> None:
+    route.fulfill(status=500, body="no JSON")
+
+
+def a_state_of_another_version(route: Route) -> None:
+    route.fulfill(json={"node": "gate"})
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("what", "answer", "told"),
+    [
+        ("session", no_answer, "Teaching cannot be opened: The view does not answer."),
+        ("session", no_json, "Teaching cannot be opened: The view answers with status 500, and no JSON."),
+        ("job", no_answer, "Teaching cannot be opened: The view does not answer."),
+        ("state", no_json, "Teaching cannot be opened: The view answers with status 500, and no JSON."),
+        ("state", a_state_of_another_version, "Teaching cannot be opened: Cannot read properties of undefined"),
+    ],
+    ids=["no session", "broken session", "no job", "broken state", "state that cannot be drawn"],
+)
+def test_a_failure_says_what_has_failed_and_is_tried_again(
+    page: Page, what: str, answer: Answer, told: str
+) -> None:
+    open_teaching(page)
+    page.reload()
+    page.route(f"**/teach/{what}", answer)
+    page.click("#teach")
+    expect(page.locator("#teaching .problem")).to_contain_text(told)
+    assert "Teach gate" not in page.inner_text("#teaching")
+    page.unroute(f"**/teach/{what}")
+
+    page.click("#teaching button:text-is('Try again')")
+    expect(page.locator("#teaching h2")).to_have_text("Teach gate")
+    expect(page.locator("#teaching .problem")).to_have_count(0)
+    expect(page.locator("#teaching select")).to_be_visible()
+
+
+@pytest.mark.deep
+def test_a_job_that_is_not_started_can_be_tried_again(page: Page) -> None:
+    open_teaching(page)
+    page.route("**/teach/start", no_answer)
+    page.fill("#teaching input[list]", "ring")
+    page.fill("#teaching input[type=number]", "1")
+    page.click("#teaching button:text-is('Record')")
+    expect(page.locator("#teaching .problem")).to_have_text("record was not started: The view does not answer.")
+    page.unroute("**/teach/start")
+    page.click("#teaching button:text-is('Try again')")
+    expect(page.locator(".job .done")).to_contain_text("Recorded “ring”")
+
+
+@pytest.mark.deep
+def test_who_is_not_logged_in_any_more_gets_the_form(page: Page) -> None:
+    open_teaching(page)
+    page.context.clear_cookies()
+    page.fill("#teaching input[list]", "ring")
+    page.click("#teaching button:text-is('Record')")
+    expect(page.locator("#teaching .problem")).to_have_text("record was not started: Log in first.")
+    page.click("#teaching button:text-is('Try again')")
+    log_in(page, PASSWORD)
+    expect(page.locator("#teaching select")).to_be_visible()
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_the_forms_fit_on_a_phone(page: Page, width: int) -> None:
+    open_teaching(page)
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def open_teaching(page: Page) -> None:
+    """Open the page anew, and its forms; log in where that is asked for."""
+    page.goto(page.url)
+    page.click("#teach")
+    name, forms = page.locator("#teaching input[autocomplete=username]"), page.locator("#teaching select")
+    expect(name.or_(forms)).to_be_visible()
+    if name.is_visible():
+        log_in(page, PASSWORD)
+    expect(forms).to_be_visible()
 
 
 def log_in(page: Page, password: str) -> None:

@@ -4,6 +4,8 @@ import { draw as drawResult, wordsOf } from "./teaching-words.js";
 import { made, percent, setText, show, timeOfDay } from "./text.js";
 
 const LOOK_MS = 500; // between two looks at a running job
+const ANSWER_MS = { state: 300_000 }; // for labels and versions, which two commands list
+const OTHER_ANSWER_MS = 30_000;
 const SHADOW_S = 20;
 
 export class Teaching {
@@ -13,6 +15,7 @@ export class Teaching {
     this.token = "";
     this.user = null;
     this.job = null;
+    this.followed = 0;
     button.addEventListener("click", () => this.toggle());
   }
 
@@ -25,14 +28,37 @@ export class Teaching {
     const isOpen = this.section.hidden;
     show(this.section, isOpen);
     this.button.ariaExpanded = String(isOpen);
-    if (!isOpen) {
-      return;
+    if (isOpen) {
+      await this.open();
     }
-    this.take(await this.ask("GET", "session"));
-    if (this.user) {
-      await this.begin();
-    } else {
-      this.drawLogIn("");
+  }
+
+  async open() {
+    this.failed = this.section;
+    this.section.replaceChildren(made("p", "quiet", "Asking who is logged in …"));
+    await this.attempt("Teaching cannot be opened", async () => {
+      this.take(await this.ask("GET", "session"));
+      if (this.user) {
+        await this.begin();
+      } else {
+        this.drawLogIn("");
+      }
+    });
+  }
+
+  // Does `work`; if that fails, shows what failed and why, and a button that does it again.
+  async attempt(what, work) {
+    try {
+      await work();
+    } catch (error) {
+      console.warn(what, error); // with its place in this code
+      const words = made("p", "problem", `${what}: ${error.message}`);
+      words.role = "alert";
+      const again = button("Try again", "", () => {
+        this.failed.replaceChildren();
+        error.isLoggedOut ? this.open() : this.attempt(what, work);
+      });
+      this.failed.replaceChildren(words, again);
     }
   }
 
@@ -41,14 +67,17 @@ export class Teaching {
     const headers = { "content-type": "application/json", "x-edged-token": this.token };
     let response;
     try {
-      const options = { method, headers: method === "GET" ? {} : headers, body: body && JSON.stringify(body) };
+      const signal = AbortSignal.timeout(ANSWER_MS[what] ?? OTHER_ANSWER_MS);
+      const options = { method, signal, headers: method === "GET" ? {} : headers, body: body && JSON.stringify(body) };
       response = await fetch(`/teach/${what}`, options);
     } catch {
       throw new Error("The view does not answer.");
     }
-    const found = await response.json().catch(() => ({ error: `The view answers with ${response.status}.` }));
-    if (!response.ok) {
-      throw new Error(found.error ?? `The view answers with ${response.status}.`);
+    const found = await response.json().catch(() => null);
+    if (!response.ok || !found) {
+      const error = new Error(found?.error ?? `The view answers with status ${response.status}, and no JSON.`);
+      error.isLoggedOut = response.status === 403;
+      throw error;
     }
     return found;
   }
@@ -69,10 +98,11 @@ export class Teaching {
       event.preventDefault();
       try {
         this.take(await this.ask("POST", "login", { user: user.value, password: password.value }));
-        await this.begin();
       } catch (error) {
         setText(words, error.message);
+        return;
       }
+      await this.attempt("Teaching cannot be shown", () => this.begin());
     });
     this.section.replaceChildren(form);
     user.focus();
@@ -80,42 +110,40 @@ export class Teaching {
 
   async begin() {
     this.drawFrame();
-    this.job = await this.ask("GET", "job");
-    await this.refresh();
+    try {
+      this.job = await this.ask("GET", "job");
+      await this.refresh();
+    } catch (error) {
+      this.now.replaceChildren();
+      throw error;
+    }
     if (this.job.is_running) {
-      this.follow();
+      this.attempt("The job cannot be followed", () => this.follow());
     }
   }
 
   drawFrame() {
     const top = made("header", "teach-top");
     this.title = heading("Teach");
-    const leave = button("Log out", "", async () => {
+    const logOut = async () => {
       this.take(await this.ask("POST", "logout", {}));
       this.drawLogIn("");
-    });
+    };
+    const leave = button("Log out", "", () => this.attempt("You are still logged in", logOut));
     top.append(this.title, made("span", "quiet", `as ${this.user}`), leave);
+    this.failed = made("div", "failed");
     this.now = made("div", "job");
     this.now.ariaLive = "polite";
     this.steps = made("div", "steps");
-    this.section.replaceChildren(top, this.now, this.steps);
+    this.section.replaceChildren(top, this.failed, this.now, this.steps);
     setText(this.now, "Reading labels and versions …");
   }
 
   async refresh() {
-    try {
-      this.state = await this.ask("GET", "state");
-    } catch (error) {
-      this.fail(error);
-      return;
-    }
-    setText(this.title, `Teach ${this.state.node}`);
+    this.state = await this.ask("GET", "state");
     this.steps.replaceChildren(this.recordStep(), this.trainStep(), this.versionStep());
     this.drawJob();
-  }
-
-  fail(error) {
-    this.now.replaceChildren(made("p", "problem", error.message));
+    setText(this.title, `Teach ${this.state.node}`); // last: it says that all is there
   }
 
   recordStep() {
@@ -217,25 +245,24 @@ export class Teaching {
   }
 
   async start(wanted) {
-    try {
+    this.failed.replaceChildren(); // an earlier failure
+    await this.attempt(`${wanted.action} was not started`, async () => {
       this.job = await this.ask("POST", "start", wanted);
-    } catch (error) {
-      this.fail(error);
-      return;
-    }
-    this.follow();
+      this.attempt("The job cannot be followed", () => this.follow());
+    });
   }
 
+  // Until the job has ended, or is followed by a later call.
   async follow() {
+    const number = ++this.followed;
     while (this.job.is_running) {
       this.drawJob();
       await new Promise((resume) => setTimeout(resume, LOOK_MS));
-      try {
-        this.job = await this.ask("GET", "job");
-      } catch (error) {
-        this.fail(error);
+      const job = await this.ask("GET", "job");
+      if (number !== this.followed) {
         return;
       }
+      this.job = job;
     }
     await this.refresh();
   }
@@ -252,7 +279,8 @@ export class Teaching {
       bar.ariaLabel = `${job.action} runs`;
       const words = made("p", "", wordsOf(job));
       const isEndless = job.action === "record" || job.action === "shadow";
-      const stop = isEndless ? [button("Stop", "", () => this.ask("POST", "stop", {}))] : [];
+      const end = () => this.attempt("The job was not stopped", () => this.ask("POST", "stop", {}));
+      const stop = isEndless ? [button("Stop", "", end)] : [];
       this.now.replaceChildren(bar, words, ...stop);
     } else {
       this.now.replaceChildren(...drawResult(job));
