@@ -162,7 +162,7 @@ function drawPower(list, nothing, { watts, method }) {
   );
   show(list, rails.length > 0);
   show(nothing, rails.length === 0 || method === "estimated");
-  setText(nothing, rails.length ? "Estimated, not measured." : "Not measured: “edged devices” says why.");
+  setText(nothing, rails.length ? "Estimated, not measured." : "Not measured (no power sensor; see “edged devices”)");
 }
 
 function drawEvents(list, nothing, events) {
