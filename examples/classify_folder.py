@@ -12,6 +12,8 @@ import edged
 SUFFIXES = {".jpg", ".jpeg", ".png"}
 BATCH = 8
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
 pictures = sorted(each for each in Path(sys.argv[1]).iterdir() if each.suffix.lower() in SUFFIXES)
 output = csv.writer(sys.stdout)
 with edged.Model(sys.argv[2] if len(sys.argv) > 2 else "digits", batch=BATCH) as model:

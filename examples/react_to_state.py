@@ -10,6 +10,8 @@ import sys
 
 from edged.client import Event, listen
 
+if len(sys.argv) < 4:
+    sys.exit(__doc__)
 camera, state, *command = sys.argv[1:]
 for message in listen(os.environ.get("EDGED_ADDRESS", "tcp://127.0.0.1:5570")):
     if isinstance(message, Event) and message.event == "state" and message.camera == camera:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from edged.client import SnapshotPicture, listen
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
 folder = Path(sys.argv[1])
 folder.mkdir(exist_ok=True)
 address = sys.argv[2] if len(sys.argv) > 2 else "tcp://127.0.0.1:5570"

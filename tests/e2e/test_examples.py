@@ -62,6 +62,14 @@ def test_every_example_is_listed_and_tested() -> None:
     assert [name for name in files if name not in Path(__file__).read_text()] == []
 
 
+@pytest.mark.parametrize("name", ["save_pictures.py", "react_to_state.py", "classify_folder.py"])
+def test_one_without_its_arguments_says_how_to_call_it(name: str) -> None:
+    done = subprocess.run(example(name), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"`python examples/{name} " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_subscribe(daemon: Daemon) -> None:
     with printed(*example("subscribe.py", daemon.address)) as lines:
         first = list(islice(lines, 5))
