@@ -105,7 +105,7 @@ def test_a_daemon_learns_two_labels_and_unlearns_them(page: Page) -> None:
     page.click("#teaching button:text-is('Shadow')")
     expect(page.locator(".job")).to_contain_text("frames")
     page.click("#teaching button:text-is('Stop')")
-    expect(page.locator(".job .done")).to_contain_text("the same answer to")
+    expect(page.locator(".job .done")).to_contain_text("answered the same by both models")
 
     page.click("#teaching button:text-is('Promote')")
     expect(page.locator(".job .done")).to_contain_text("(cross, ring) answers from prediction")

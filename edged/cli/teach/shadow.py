@@ -39,7 +39,7 @@ class ShadowTally:
         return sum(count for (ours, other), count in self.pairs.items() if ours == other)
 
     def __str__(self) -> str:
-        return f"{self.pairs.total()} frames, the same answer to {self.agree}"
+        return f"{self.pairs.total()} frames, {self.agree} answered the same by both models"
 
     def as_object(self) -> dict[str, Any]:
         """Return all counts for JSON."""

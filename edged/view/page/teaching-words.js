@@ -16,7 +16,7 @@ const DONE = {
   train: ({ sha256, trained_on: crops, train_s: seconds, held_back: judged, before }) =>
     `Version ${sha256.slice(0, 12)}, trained on ${crops} crops in ${seconds.toFixed(1)} s. ` +
     (judged?.crops ? `Right on held-back crops: ${share(judged)}; what answers now: ${share(before)}.` : "Not evaluated."),
-  shadow: ({ frames, agree }) => `${frames} frames: the same answer to ${agree}.`,
+  shadow: ({ frames, agree }) => `${frames} frames, ${agree} answered the same by both models.`,
   promote: ({ message }) => `${capital(message)}.`,
   rollback: ({ message }) => `${capital(message)}.`,
   forget: ({ removed, crops }) => `${removed.length} crops deleted; ${crops} are left.`,
