@@ -67,13 +67,19 @@ def run_all(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64]
     return tensors
 
 
-@singledispatch
 def compute(operator: Operator, *inputs: Array) -> Array:
     """Return the output of `operator` for batches of its inputs, in their dtype."""
+    with np.errstate(all="ignore"):  # as kernels do: infinities and NaN are answers
+        return output_of(operator, *inputs)
+
+
+@singledispatch
+def output_of(operator: Operator, *inputs: Array) -> Array:
+    """Compute one kind of operator; other modules register theirs."""
     raise NotImplementedError(type(operator).__name__)
 
 
-@compute.register
+@output_of.register
 def _conv(operator: graph.Conv, x: Array, *residual: Array) -> Array:
     """Convolve by patches as columns, one matrix product per group (im2col: Chellapilla et al., 2006)."""
     y = _sums(operator, x)
@@ -116,13 +122,13 @@ def _padded(x: Array, pads: Pads, value: float) -> Array:
     return wide
 
 
-@compute.register
+@output_of.register
 def _dense(operator: graph.Dense, x: Array) -> Array:
     y: Array = x @ operator.weight.astype(x.dtype, copy=False).T + operator.bias.astype(x.dtype)
     return _ended(operator.activation, y)
 
 
-@compute.register
+@output_of.register
 def _quantized_conv(operator: graph.QuantizedConv, x: Array, *residual: Array) -> Array:
     """Sum in float64, where whole numbers are exact; the rest is defined in float32, so that all devices agree."""
     sums = _sums(operator, x.astype(np.float64)).astype(np.float32)
@@ -135,7 +141,7 @@ def _quantized_conv(operator: graph.QuantizedConv, x: Array, *residual: Array) -
     return _sum_of_steps(first, second, operator.factors, operator.bounds).astype(x.dtype)
 
 
-@compute.register
+@output_of.register
 def _quantized_dense(operator: graph.QuantizedDense, x: Array) -> Array:
     sums = x.astype(np.float64) @ operator.weight.T.astype(np.float64) + operator.bias
     return _ended_quantized(operator, sums.astype(np.float32) * operator.factor).astype(x.dtype)
@@ -149,7 +155,7 @@ def _steps(y: Float32, bounds: Pair) -> Array:
     return np.asarray(np.clip(np.rint(y), *bounds))
 
 
-@compute.register
+@output_of.register
 def _quantized_add(operator: graph.QuantizedAdd, x: Array, other: Array) -> Array:
     return _sum_of_steps(x, other, operator.factors, operator.bounds).astype(x.dtype)
 
@@ -161,17 +167,17 @@ def _sum_of_steps(x: Array, other: Array, factors: tuple[float, float], bounds: 
     return _steps(total.astype(np.float32), bounds)
 
 
-@compute.register
+@output_of.register
 def _quantize(operator: graph.Quantize, x: Array) -> Array:
     return _steps(x.astype(np.float32) / np.float32(operator.scale), operator.bounds).astype(x.dtype)
 
 
-@compute.register
+@output_of.register
 def _dequantize(operator: graph.Dequantize, x: Array) -> Array:
     return np.asarray(x.astype(np.float32) * np.float32(operator.scale)).astype(x.dtype)
 
 
-@compute.register
+@output_of.register
 def _batch_norm(operator: graph.BatchNorm, x: Array) -> Array:
     by_channel = (-1,) + (1,) * (x.ndim - 2)
     factor = operator.factor.astype(x.dtype).reshape(by_channel)
@@ -179,7 +185,7 @@ def _batch_norm(operator: graph.BatchNorm, x: Array) -> Array:
     return np.asarray(x * factor + offset)
 
 
-@compute.register
+@output_of.register
 def _max_pool(operator: graph.MaxPool, x: Array) -> Array:
     taps = _taps(_padded(x, operator.pads, -np.inf), operator)
     y = taps[0].copy()
@@ -188,7 +194,7 @@ def _max_pool(operator: graph.MaxPool, x: Array) -> Array:
     return y
 
 
-@compute.register
+@output_of.register
 def _average_pool(operator: graph.AveragePool, x: Array) -> Array:
     total = sum(_taps(_padded(x, operator.pads, 0), operator))
     if operator.count_include_pad or operator.pads == NO_PADS:
@@ -203,12 +209,12 @@ def _taps(x: Array, operator: graph.MaxPool | graph.AveragePool) -> list[Array]:
     return [seen[:, :, i, j] for i in range(operator.kernel[0]) for j in range(operator.kernel[1])]
 
 
-@compute.register
+@output_of.register
 def _add(operator: graph.Add, x: Array, other: Array) -> Array:
     return _ended(operator.activation, x + other)
 
 
-@compute.register
+@output_of.register
 def _activate(operator: graph.Activate, x: Array) -> Array:
     return apply(operator.activation, x)
 
@@ -225,19 +231,18 @@ COMBINATIONS: Mapping[str, Callable[[Array, Array], Array]] = {
 }
 
 
-@compute.register
+@output_of.register
 def _combine(operator: graph.Combine, x: Array, *others: Array) -> Array:
     y = others[0] if operator.constant is None else operator.constant.astype(x.dtype)[np.newaxis]
-    with np.errstate(all="ignore"):  # as a kernel does
-        return COMBINATIONS[operator.kind](*((y, x) if operator.is_reversed else (x, y)))
+    return COMBINATIONS[operator.kind](*((y, x) if operator.is_reversed else (x, y)))
 
 
-@compute.register
+@output_of.register
 def _concat(operator: graph.Concat, *inputs: Array) -> Array:
     return np.concatenate(inputs, axis=1)
 
 
-@compute.register
+@output_of.register
 def _join(operator: graph.Join, *inputs: Array) -> Array:
     parts = list(inputs)
     if operator.constant is not None:
@@ -246,7 +251,7 @@ def _join(operator: graph.Join, *inputs: Array) -> Array:
     return np.concatenate(parts, axis=operator.axis + 1)
 
 
-@compute.register
+@output_of.register
 def _rearrange(operator: graph.Rearrange, x: Array) -> Array:
     return x.reshape(len(x), -1)[:, sources(operator)].reshape(len(x), *operator.shape)
 
@@ -259,12 +264,12 @@ def sources(operator: graph.Rearrange) -> NDArray[np.int64]:
     return places
 
 
-@compute.register
+@output_of.register
 def _product(operator: graph.Product, a: Array, b: Array) -> Array:
     return np.asarray(np.einsum("fkrm,fnrk->fnrm", a, b, optimize=True) * a.dtype.type(operator.factor))
 
 
-@compute.register
+@output_of.register
 def _layer_norm(operator: graph.LayerNorm, x: Array) -> Array:
     by_channel = (-1,) + (1,) * (x.ndim - 2)
     factor = operator.factor.astype(x.dtype).reshape(by_channel)
@@ -274,7 +279,7 @@ def _layer_norm(operator: graph.LayerNorm, x: Array) -> Array:
     return np.asarray(centred / spread * factor + offset)
 
 
-@compute.register
+@output_of.register
 def _group_norm(operator: graph.GroupNorm, x: Array) -> Array:
     by_channel = (-1,) + (1,) * (x.ndim - 2)
     factor = operator.factor.astype(x.dtype).reshape(by_channel)
@@ -293,24 +298,24 @@ REDUCTIONS: Mapping[str, Callable[..., Array]] = {
 }
 
 
-@compute.register
+@output_of.register
 def _reduce_channels(operator: graph.ReduceChannels, x: Array) -> Array:
     return np.asarray(REDUCTIONS[operator.kind](x, axis=1, keepdims=True))
 
 
-@compute.register
+@output_of.register
 def _interpolate(operator: graph.Interpolate, x: Array) -> Array:
     by_rows = (x[:, :, operator.row_places] * operator.row_weights.astype(x.dtype)[..., np.newaxis]).sum(axis=3)
     taps = by_rows[..., operator.column_places] * operator.column_weights.astype(x.dtype)
     return np.asarray(taps.sum(axis=-1))
 
 
-@compute.register
+@output_of.register
 def _select_channels(operator: graph.SelectChannels, x: Array) -> Array:
     return x[:, list(operator.order)]
 
 
-@compute.register
+@output_of.register
 def _local_response_norm(operator: graph.LocalResponseNorm, x: Array) -> Array:
     before = (operator.size - 1) // 2
     around = [(0, 0), (before, operator.size - 1 - before), *((0, 0) for _ in x.shape[2:])]
@@ -318,18 +323,17 @@ def _local_response_norm(operator: graph.LocalResponseNorm, x: Array) -> Array:
     return np.asarray(x / (operator.bias + operator.alpha / operator.size * squares) ** operator.beta, x.dtype)
 
 
-@compute.register
+@output_of.register
 def _on_host(operator: graph.OnHost, *inputs: Array) -> Array:
     return on_host(operator, *inputs).astype(inputs[0].dtype)
 
 
-@compute.register
+@output_of.register
 def _softmax(operator: graph.Softmax, x: Array) -> Array:
-    with np.errstate(invalid="ignore"):  # as a kernel does
-        if not operator.is_log:
-            return softmax(x, axis=1)
-        shifted = x - x.max(axis=1, keepdims=True)
-        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+    if not operator.is_log:
+        return softmax(x, axis=1)
+    shifted = x - x.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
 def softmax(scores: Array, axis: int = -1) -> Array:
@@ -338,11 +342,11 @@ def softmax(scores: Array, axis: int = -1) -> Array:
     return np.asarray(powers / powers.sum(axis=axis, keepdims=True))
 
 
-@compute.register
+@output_of.register
 def _unflatten(operator: graph.Unflatten, x: Array) -> Array:
     return x[:, :, np.newaxis, np.newaxis]
 
 
-@compute.register
+@output_of.register
 def _flatten(operator: graph.Flatten, x: Array) -> Array:
     return x.reshape(len(x), -1)

@@ -6,41 +6,67 @@ from dataclasses import replace
 
 import numpy as np
 
-from edged.model.activations import Activation
-from edged.model.graph import Activate, BatchNorm, Combine, Graph, Operator, Product
+from edged.model.activations import LINEAR, Activation
+from edged.model.graph import Activate, Add, BatchNorm, Combine, Graph, Operator, Product
 from edged.model.shapes import make_graph
 
-ERF = Activation("erf")
 GELU = Activation("gelu")
+GELU_BY_TANH = Activation("gelu_by_tanh")
 ROUNDING = 1e-6  # of a file's √2, relative
 
 Written = Mapping[str, Operator]
 
 
 def fuse_gelu(graph: Graph) -> Graph:
-    """x · (erf(x ÷ √2) + 1) · 0.5, as exporters write GELU, as one activation (Hendrycks and Gimpel, 2016)."""
+    """x · (erf(x ÷ √2) + 1) · 0.5, as exporters write GELU, as one activation (Hendrycks and Gimpel, 2016).
+
+    Likewise x · (tanh(√(2 ÷ π) · (x + 0.044715 · x³)) + 1) · 0.5.
+    """
     written: dict[str, Operator] = {}
     for operator in graph.operators:
-        source = _source_of_gelu(operator, written)
-        written[operator.output] = (
-            Activate(operator.name, (source,), operator.output, GELU) if source else operator
-        )
+        written[operator.output] = _gelu_of(operator, written) or operator
     return _with(graph, written)
 
 
-def _source_of_gelu(operator: Operator, written: Written) -> str | None:
-    """Return the tensor of which `operator` writes the GELU, if it is the last node of one."""
+def _gelu_of(operator: Operator, written: Written) -> Activate | None:
+    """Return the GELU that `operator` writes, if it is the last node of one."""
     product = _before(operator, written, factor=0.5, offset=0.0)
     if not isinstance(product, Combine) or product.kind != "multiply" or len(product.inputs) != 2:
         return None
     for gate, source in (product.inputs, product.inputs[::-1]):
-        erf = _before(written.get(gate), written, factor=1.0, offset=1.0)
-        if not isinstance(erf, Activate) or erf.activation != ERF:
-            continue
-        scaled = written.get(erf.inputs[0])
-        if _has_numbers(scaled, 0.5**0.5, 0.0) and scaled is not None and scaled.inputs[0] == source:
-            return source
+        function = _before(written.get(gate), written, factor=1.0, offset=1.0)
+        formula = _formula(function, source, written) if isinstance(function, Activate) else None
+        if formula:
+            return Activate(operator.name, (source,), operator.output, formula)
     return None
+
+
+def _formula(function: Activate, source: str, written: Written) -> Activation | None:
+    """Return the GELU that has this function of `source`."""
+    scaled = written.get(function.inputs[0])
+    if scaled is None:
+        return None
+    before = scaled.inputs[0]
+    if function.activation.kind == "erf" and before == source and _has_numbers(scaled, 0.5**0.5, 0.0):
+        return GELU
+    total = written.get(before)
+    if function.activation.kind != "tanh" or not isinstance(total, Add) or total.activation != LINEAR:
+        return None
+    cubes = [_before(written.get(each), written, 0.044715, 0.0) for each in total.inputs]
+    is_cubic = source in total.inputs and any(_is_cube(cube, source, written) for cube in cubes)
+    return GELU_BY_TANH if is_cubic and _has_numbers(scaled, (2 / np.pi) ** 0.5, 0.0) else None
+
+
+def _is_cube(operator: Operator | None, source: str, written: Written) -> bool:
+    if not isinstance(operator, Combine) or source not in operator.inputs:
+        return False
+    if operator.kind == "power":
+        return operator.constant is not None and not operator.is_reversed and bool((operator.constant == 3).all())
+    squares = [written.get(each) for each in operator.inputs if each != source]
+    return operator.kind == "multiply" and any(
+        isinstance(square, Combine) and square.kind == "multiply" and square.inputs == (source, source)
+        for square in squares
+    )
 
 
 def _before(operator: Operator | None, written: Written, factor: float, offset: float) -> Operator | None:

@@ -56,6 +56,17 @@ def _always(*steps: Step) -> Callable[[float, float], tuple[Step, ...]]:
 
 HARD_GATE = Step("HardSigmoid", (X,), {"alpha": float(np.float32(1 / 6)), "beta": 0.5})
 GATED = Step("Mul", (X, BEFORE))
+GELU_BY_TANH = (
+    Step("Mul", (X, X)),
+    Step("Mul", (BEFORE, X)),
+    Step("Mul", (BEFORE, 0.044715)),
+    Step("Add", (BEFORE, X)),
+    Step("Mul", (BEFORE, math.sqrt(2 / math.pi))),
+    Step("Tanh", (BEFORE,)),
+    Step("Add", (BEFORE, 1.0)),
+    GATED,
+    Step("Mul", (BEFORE, 0.5)),
+)
 GELU = (
     Step("Mul", (X, math.sqrt(0.5))),
     Step("Erf", (BEFORE,)),
@@ -86,6 +97,7 @@ STEPS: Mapping[str, Callable[[float, float], tuple[Step, ...]]] = {
     "sqrt": _always(Step("Sqrt")),
     "reciprocal": _always(Step("Reciprocal")),
     "absolute": _always(Step("Abs")),
+    "gelu_by_tanh": _always(*GELU_BY_TANH),
 }
 
 

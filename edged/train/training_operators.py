@@ -12,7 +12,7 @@ import numpy as np
 from edged.model.activations import LINEAR, Activation, apply
 from edged.model.graph import Activate, BatchNorm, Float32, Graph, Operator, Shape
 from edged.model.passes import fold_batch_norm
-from edged.model.reference import Array, compute
+from edged.model.reference import Array, output_of
 from edged.model.shapes import make_graph, output_shape, shape_error
 
 
@@ -28,7 +28,7 @@ class Dropout(Operator):
     step: int = 0
 
 
-@compute.register
+@output_of.register
 def _compute_dropout(operator: Dropout, x: Array) -> Array:
     return x
 
@@ -106,7 +106,7 @@ def _as_batch_norm(norm: TrainedNorm) -> BatchNorm:
     return BatchNorm(norm.name, norm.inputs, norm.output, factor.astype(np.float32), offset.astype(np.float32))
 
 
-@compute.register
+@output_of.register
 def _compute_norm(operator: TrainedNorm, x: Array) -> Array:
     """Normalise with the running statistics."""
     by_channel = (-1,) + (1,) * (x.ndim - 2)

@@ -5,6 +5,7 @@ import logging
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import hypothesis
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 
@@ -17,11 +18,12 @@ from tests.model.onnx_files import Network, onnxruntime_outputs
 from tests.model.random_networks import image_of, networks
 
 
-def compare(examples: int) -> None:
-    """Compare so many networks, the same each time. Raises AssertionError with the smallest that is wrong."""
+def compare(examples: int, seed: int = 0) -> None:
+    """Compare so many networks, the same for each seed. Raises AssertionError with the smallest that is wrong."""
     quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
-    @settings(max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=quiet)
+    @hypothesis.seed(seed)
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=quiet)
     @given(networks())
     def each(network: Network) -> None:
         _compare(network)
@@ -46,7 +48,8 @@ def _compare(network: Network) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.networks", description=__doc__)
     parser.add_argument("--examples", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0, help="another one: other networks")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    compare(arguments.examples)
-    print(f"networks: {arguments.examples} are right")
+    compare(arguments.examples, arguments.seed)
+    print(f"networks: {arguments.examples} of seed {arguments.seed} are right")

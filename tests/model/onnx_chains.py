@@ -212,6 +212,11 @@ def attention(network: Network) -> None:
     network.add("Conv", network.normal(5, 4, 3, 3))
 
 
+def gelu_by_tanh(network: Network) -> None:
+    network.opset = 20  # the first with Gelu
+    network.add("Gelu", approximate="tanh")
+
+
 def best_three(network: Network) -> None:
     """The sum of each score and its place."""
     network.add("GlobalAveragePool")
@@ -272,6 +277,30 @@ CHAINS.update(
         ),
         "a transposed convolution with gaps between windows": lambda n: n.add(
             "ConvTranspose", n.normal(4, 3, 1, 2), strides=[2, 3], output_padding=[1, 2]
+        ),
+        "a transposed convolution of dilated windows": lambda n: n.add(
+            "ConvTranspose", n.normal(4, 3, 3, 2), dilations=[2, 3], pads=[1, 0, 2, 2]
+        ),
+        "a transposed convolution of dilated windows with strides": lambda n: n.add(
+            *("ConvTranspose", n.normal(4, 3, 3, 4), n.normal(6)),
+            strides=[3, 2],
+            dilations=[2, 2],
+            pads=[1, 2, 3, 1],
+            group=2,
+        ),
+        "GELU by tanh": gelu_by_tanh,
+        "a constant times each matrix": lambda n: n.add("MatMul", "input", reads=n.normal(5, 9)),
+        "each row times a vector": lambda n: n.add("MatMul", n.normal(10)),
+        "a vector times each matrix": lambda n: n.add("MatMul", "input", reads=n.normal(9)),
+        "a matrix for each channel": lambda n: n.add("MatMul", n.normal(4, 10, 3)),
+        "a matrix for each channel, before it": lambda n: n.add("MatMul", "input", reads=n.normal(1, 4, 3, 9)),
+        "matrices for one channel": lambda n: (
+            n.add("Slice", *(integers(n, v) for v in (0, 1, 1))),
+            n.add("MatMul", n.normal(3, 10, 2)),
+        ),
+        "a matrix for each row of several": lambda n: (
+            n.add("Reshape", integers(n, 0, 2, 3, 6, 10)),
+            n.add("MatMul", n.normal(2, 1, 10, 4)),
         ),
         "the sum of all channels and rows": lambda n: n.add("ReduceSum", integers(n, 1, 2), keepdims=0),
         "the smallest of each pixel": lambda n: n.add("ReduceMin", axes=[1]),

@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests.model.onnx_files import Network
+from tests.model.token_networks import gelu, gelu_by_tanh
 
 Shape = tuple[int, ...]
 Tensors = list[tuple[str, Shape]]  # written so far, with the shape of one frame
@@ -103,8 +104,9 @@ def _broadcasts(shape: Shape, other: Shape) -> bool:
 def _with_constant(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape:
     sides = tuple(size if draw(st.booleans()) else 1 for size in shape)
     constant = network.normal(*sides[draw(st.integers(0, len(sides))) :])
-    kind = draw(st.sampled_from(["Add", "Sub", "Mul", "Max", "Min"]))
-    reads = (constant, network.tensor) if draw(st.booleans()) else (network.tensor, constant)
+    kind = draw(st.sampled_from(["Add", "Sub", "Mul", "Max", "Min", "Div"]))
+    is_first = kind != "Div" and draw(st.booleans())  # a tensor may hold 0
+    reads = (constant, network.tensor) if is_first else (network.tensor, constant)
     network.add(kind, reads[1], reads=reads[0])
     return shape
 
@@ -237,16 +239,17 @@ def _resize(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -
 def _conv_transpose(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape | None:
     if len(shape) != 3:
         return None
-    kernel, strides = (tuple(draw(st.integers(1, 3)) for _ in range(2)) for _ in range(2))
+    kernel, strides, gaps = (tuple(draw(st.integers(1, 3)) for _ in range(2)) for _ in range(3))
     pads = [draw(st.integers(0, side - 1)) for side in kernel * 2]
     sides = [
-        stride * (side - 1) + window - pads[place] - pads[place + 2]
-        for place, (side, window, stride) in enumerate(zip(shape[1:], kernel, strides, strict=True))
+        stride * (side - 1) + gap * (window - 1) + 1 - pads[place] - pads[place + 2]
+        for place, (side, window, stride, gap) in enumerate(zip(shape[1:], kernel, strides, gaps, strict=True))
     ]
     if min(sides) < 1:
         return None
     out = draw(st.integers(1, 3))
-    network.add("ConvTranspose", network.normal(shape[0], out, *kernel, std=0.5), strides=strides, pads=pads)
+    weight = network.normal(shape[0], out, *kernel, std=0.5)
+    network.add("ConvTranspose", weight, strides=strides, dilations=gaps, pads=pads)
     return out, sides[0], sides[1]
 
 
@@ -276,11 +279,29 @@ def _index(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) ->
 
 
 def _gelu(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape:
-    start = network.tensor
-    network.add("Erf", reads=network.add("Div", network.weight(np.array(2**0.5, np.float32))))
-    network.add("Mul", start, reads=network.add("Add", network.weight(np.array(1, np.float32))))
-    network.add("Mul", network.weight(np.array(0.5, np.float32)))
+    kind = draw(st.sampled_from(["erf", "tanh", "tanh with a power"]))
+    if kind == "erf":
+        gelu(network, network.tensor)
+    else:
+        gelu_by_tanh(network, network.tensor, power=kind == "tanh with a power")
     return shape
+
+
+def _matrices(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape | None:
+    """Draw a product with constant matrices, one or several, or with a vector; the constant may come first."""
+    if len(shape) < 2:
+        return None
+    is_first, is_vector, out = draw(st.booleans()), draw(st.booleans()), draw(st.integers(1, 4))
+    *before, rows, columns = shape
+    inner, kept = (rows, columns) if is_first else (columns, rows)
+    lead = [draw(st.sampled_from([1, 2 if size == 1 else size])) for size in before]
+    lead = [] if is_vector else lead[draw(st.integers(0, len(lead))) :]
+    sides = (inner,) if is_vector else (out, inner) if is_first else (inner, out)
+    constant = network.normal(*lead, *sides, std=0.3)
+    first, second = (constant, network.tensor) if is_first else (network.tensor, constant)
+    network.add("MatMul", second, reads=first)
+    matrix = (kept,) if is_vector else (out, kept) if is_first else (kept, out)
+    return *np.broadcast_shapes(tuple(before), tuple(lead)), *matrix
 
 
 def _slope(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape:
@@ -292,7 +313,7 @@ Node = Callable[[st.DrawFn, Network, Shape, Tensors], Shape | None]
 NODES: tuple[Node, ...] = (
     *(_activation, _clip, _conv, _pool, _squeezed, _of_two, _with_constant, _concat, _slice, _gather, _pad),
     *(_transpose, _reshape, _reduce, _softmax, _norm, _dense, _product, _layer_norm, _group_norm, _resize),
-    *(_conv_transpose, _expand, _token, _index, _gelu, _slope),
+    *(_conv_transpose, _expand, _token, _index, _gelu, _matrices, _slope),
 )
 
 

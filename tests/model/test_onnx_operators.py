@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 from edged.config import ModelConfig
 from edged.errors import ModelError
 from edged.model import reference
-from edged.model.graph import BatchNorm
+from edged.model.graph import BatchNorm, OnHost
 from edged.model.onnx_reader import read_onnx
 from edged.model.package import load_model
 from edged.model.passes import simplify
@@ -114,6 +114,17 @@ def test_chains(tmp_path: Path, chain: str) -> None:
     (CHAINS | ON_HOST)[chain](network)
 
     assert_equals_onnxruntime(network, tmp_path / "chain.onnx")
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_chains_have_kernels_for_each_node(tmp_path: Path, chain: str) -> None:
+    network = Network([1, 4, 9, 10])
+    CHAINS[chain](network)
+    network.add("Flatten")
+
+    graph = read_onnx(network.save(tmp_path / "chain.onnx"))
+
+    assert not any(isinstance(operator, OnHost) for operator in graph.operators)
 
 
 def test_channels_last_as_tensorflow_exports_them(tmp_path: Path) -> None:

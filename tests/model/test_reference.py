@@ -5,8 +5,19 @@ import pytest
 
 from edged.errors import ModelError
 from edged.model import reference
-from edged.model.activations import RELU
-from edged.model.graph import Add, AveragePool, Conv, Dense, MaxPool, Operator, Softmax
+from edged.model.activations import RELU, Activation
+from edged.model.graph import (
+    Activate,
+    Add,
+    AveragePool,
+    BatchNorm,
+    Combine,
+    Conv,
+    Dense,
+    MaxPool,
+    Operator,
+    Softmax,
+)
 from edged.model.package import Input
 from edged.model.shapes import make_graph
 
@@ -31,6 +42,20 @@ def test_convolution_adds_the_residual_before_relu() -> None:
     y = run(Conv("conv", ("input", "input"), "y", weight, bias, activation=RELU))
 
     assert y == [3, 2, 1, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("operator", "values"),
+    [
+        (Activate("reciprocal", ("input",), "y", Activation("reciprocal")), (np.inf, 1.0)),
+        (Activate("log", ("input",), "y", Activation("log")), (-np.inf, 0.0)),
+        (Combine("divide", ("input",), "y", "divide", np.zeros((1, 1, 1), np.float32)), (np.nan, np.inf)),
+        (BatchNorm("twice", ("input",), "y", np.array([3e38], np.float32), np.zeros(1, np.float32)), (0.0, 3e38)),
+    ],
+    ids=lambda value: value.name if isinstance(value, Operator) else None,
+)
+def test_what_is_infinite_is_an_answer_without_a_warning(operator: Operator, values: tuple[float, float]) -> None:
+    assert np.array_equal(run(operator)[:2], np.array(values, np.float32), equal_nan=True)
 
 
 def test_padding_never_wins_a_maximum() -> None:

@@ -11,8 +11,8 @@ from edged.model.cost import layer_costs, macs
 from edged.model.graph import Activate, Conv, Product, Rearrange
 from edged.model.onnx_reader import read_onnx
 from edged.model.passes import simplify
-from tests.model.onnx_files import Network
-from tests.model.token_networks import NETWORKS, attention, gelu, number
+from tests.model.onnx_files import Network, onnxruntime_outputs, relative_error
+from tests.model.token_networks import NETWORKS, attention, gelu, gelu_by_tanh, number
 
 
 def test_gelu_ends_the_layer_before_it(tmp_path: Path) -> None:
@@ -25,6 +25,22 @@ def test_gelu_ends_the_layer_before_it(tmp_path: Path) -> None:
     conv = graph.operators[0]
     assert isinstance(conv, Conv)
     assert conv.activation == Activation("gelu")
+
+
+@pytest.mark.parametrize("power", [False, True])
+def test_gelu_by_tanh_ends_the_layer_before_it(tmp_path: Path, power: bool) -> None:
+    network = Network(["N", 3, 8, 8])
+    gelu_by_tanh(network, network.add("Conv", network.normal(5, 3, 3, 3)), power=power)
+    network.add("GlobalAveragePool")
+    path = network.save(tmp_path / "network.onnx")
+    x = np.random.default_rng(0).standard_normal((2, 3, 8, 8)).astype(np.float32)
+
+    graph = simplify(read_onnx(path))
+
+    conv = graph.operators[0]
+    assert isinstance(conv, Conv)
+    assert conv.activation == Activation("gelu_by_tanh")
+    assert relative_error(reference.run(graph, x), onnxruntime_outputs(path, x)) < 1e-6
 
 
 def test_a_gate_that_is_not_gelu_stays(tmp_path: Path) -> None:

@@ -33,6 +33,18 @@ def gelu(network: Network, source: str) -> str:
     return network.add("Mul", number(network, 0.5), reads=network.add("Mul", gate, reads=source))
 
 
+def gelu_by_tanh(network: Network, source: str, *, power: bool = False) -> str:
+    """As PyTorch writes it up to operator set 19, or with `power` as transformers write it."""
+    if power:
+        cube = network.add("Pow", number(network, 3.0), reads=source)
+    else:
+        cube = network.add("Mul", network.add("Mul", source, reads=source), reads=source)
+    total = network.add("Add", network.add("Mul", number(network, 0.044715), reads=cube), reads=source)
+    scaled = network.add("Mul", number(network, (2 / np.pi) ** 0.5), reads=total)
+    gate = network.add("Add", number(network, 1.0), reads=network.add("Tanh", reads=scaled))
+    return network.add("Mul", number(network, 0.5), reads=network.add("Mul", gate, reads=source))
+
+
 def convnext(side: int = 32, widths: tuple[int, ...] = (24, 40), blocks: int = 1) -> Network:
     """Liu et al., 2022: depthwise 7×7, then a norm and two layers with the channels last."""
     network = Network([1, 3, side, side])

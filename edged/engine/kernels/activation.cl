@@ -58,4 +58,6 @@
 #define ACTIVATION_OF(v) (1.0f / (v))
 #elif ACTIVATION == 20
 #define ACTIVATION_OF(v) fabs(v)
+#elif ACTIVATION == 21
+#define ACTIVATION_OF(v) (0.5f * (v) * (1.0f + tanh(0.79788456080286536f * ((v) + 0.044715f * (v) * (v) * (v)))))
 #endif

@@ -49,9 +49,11 @@ def activate(node: OnnxNode, scope: Scope) -> None:
 
 
 def gelu(node: OnnxNode, scope: Scope) -> None:
-    if node.text("approximate", "none") != "none":
-        raise ModelError("attribute approximate is supported only as none: export it without the tanh formula")
-    _push(node, scope, Activation("gelu"))
+    kinds = {"none": "gelu", "tanh": "gelu_by_tanh"}
+    formula = node.text("approximate", "none")
+    if formula not in kinds:
+        raise InvalidNodeError(f"attribute approximate is {formula!r}; supported are none and tanh")
+    _push(node, scope, Activation(kinds[formula]))
 
 
 def clip(node: OnnxNode, scope: Scope) -> None:

@@ -9,7 +9,7 @@ from edged.model.from_onnx.by_channel import per_channel
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.quantized import dense, layer_of
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value, as_weights
-from edged.model.from_onnx.strided import Axes, ViewAxis
+from edged.model.from_onnx.strided import Axes, ViewAxis, contiguous, sizes_of
 from edged.model.graph import Conv, Dense, Float32, Product, Shape
 from edged.model.shapes import MAX_VALUES
 
@@ -29,30 +29,69 @@ def gemm(node: OnnxNode, scope: Scope) -> None:
 
 
 def matmul(node: OnnxNode, scope: Scope) -> None:
-    """Convert x · constant, of which an Add of a constant becomes the bias, or a product of two tensors."""
-    if scope.constant(node.input(1)) is None and scope.constant(node.input(0)) is None:
+    """Convert x · constant, of which an Add of a constant becomes the bias, constant · x, or x · y."""
+    constants = [scope.constant(name) is not None for name in node.inputs]
+    if not any(constants):
         _product(node, scope)
         return
-    weight = _matrix(scope, node.input(1)).T
-    value = scope.raw_value(node.input(0))
-    if len(value.dims) > 2 and value.zero is None:
-        _push_of_vectors(node, scope, weight)
+    place = constants.index(True)
+    constant = scope.weights(node.input(place))
+    value = scope.raw_value(node.input(1 - place))
+    if place == 1 and constant.ndim == 2 and (len(value.dims) < 3 or value.zero is not None):
+        _push_dense(node, scope, constant.T, np.zeros(constant.shape[1], np.float32), quantized=True)
     else:
-        _push_dense(node, scope, weight, np.zeros(len(weight), np.float32), quantized=True)
+        _push_by_rows(node, scope, constant, is_first=place == 0)
 
 
-def _push_of_vectors(node: OnnxNode, scope: Scope, weight: Float32) -> None:
-    """Push a fully connected layer of each vector along the last axis: a 1×1 convolution."""
-    value = scope.floats(node.input(0))
-    if value.dims[-1] != weight.shape[1]:
-        raise InvalidNodeError(f"multiplies {value.dims} by a matrix {weight.T.shape}, which do not fit")
-    tensor = scope.joined(value)
-    window = np.ascontiguousarray(weight)[:, :, np.newaxis, np.newaxis]
-    dims = (*value.dims[:-1], len(weight))
-    if len(scope.shapes[tensor]) == 1:
-        tensor = scope.as_image(tensor)
-    conv = Conv(node.output, (tensor,), node.output, window, np.zeros(len(weight), np.float32))
-    scope.push_joined(conv, dims)
+def _push_by_rows(node: OnnxNode, scope: Scope, constant: Float32, *, is_first: bool) -> None:
+    """Push x · constant, or constant · x if it is first: a 1×1 convolution, with a group for each matrix.
+
+    constant · x is the transpose of xᵀ · constantᵀ. A constant vector is a matrix of one column, which the output
+    lacks.
+    """
+    value = scope.floats(node.input(1 if is_first else 0))
+    axes, weight = _matrices_that_fit(value, constant, is_first=is_first)
+    lead, rank = weight.shape[:-2], len(axes)
+    grouped = [place for place, size in enumerate(lead) if size > 1]
+    pixels = [place for place, size in enumerate(lead) if size == 1]
+    order = [*grouped, rank - 1, *pixels, rank - 2]  # a group's channels, then rows of all other matrices
+    for place in grouped:
+        axes[place] = ViewAxis(lead[place], axes[place].stride if axes[place].size > 1 else 0)
+    rows = math.prod(axes[place].size for place in pixels), axes[-2].size
+    groups, (inner, outer) = math.prod(lead), weight.shape[-2:]
+    tensor = scope.rearranged(value, tuple(axes[place] for place in order), (groups * inner, *rows))
+    window = weight.reshape(groups, inner, outer).transpose(0, 2, 1).reshape(-1, inner, 1, 1)
+    bias = np.zeros(len(window), np.float32)
+    scope.add(Conv(node.output, (tensor,), node.output, np.ascontiguousarray(window), bias, groups=groups))
+    axes[-1] = ViewAxis(outer, 0)
+    written = contiguous(sizes_of(axes[place] for place in order))
+    seen = [written[order.index(place)] for place in range(rank)]
+    if constant.ndim == 1:
+        seen.pop()
+    elif is_first:
+        seen[-2:] = seen[:-3:-1]
+    scope.define(node.output, scope.view(Value(node.output, sizes_of(seen)), tuple(seen)))
+
+
+def _matrices_that_fit(value: Value, constant: Float32, *, is_first: bool) -> tuple[list[ViewAxis], Float32]:
+    """Return the axes of x and a constant of as many axes, turned so that it is second."""
+    axes = list(value.axes)
+    weight = constant[:, np.newaxis] if constant.ndim == 1 else constant
+    found = f"multiplies {value.dims} and a constant of shape {constant.shape}"
+    if len(axes) < (3 if value.has_batch else 2) or weight.ndim > len(axes) or constant.ndim < 1:
+        raise ModelError(f"{found}; supported are matrices within one frame")
+    if is_first:
+        axes[-2:] = axes[:-3:-1]
+        weight = weight.swapaxes(-1, -2) if constant.ndim > 1 else weight
+    weight = weight.reshape((1,) * (len(axes) - weight.ndim) + weight.shape)
+    *lead, inner, _ = weight.shape
+    if value.has_batch and len(lead) > 0 and lead[0] > 1:
+        raise ModelError(f"{found}; supported is one that is the same for each frame")
+    if inner != axes[-1].size or any(
+        1 != size != axis.size != 1 for size, axis in zip(lead, axes[:-2], strict=True)
+    ):
+        raise InvalidNodeError(f"{found}, which do not fit")
+    return axes, weight
 
 
 def _product(node: OnnxNode, scope: Scope) -> None:

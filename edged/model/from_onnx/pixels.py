@@ -1,6 +1,8 @@
 """Convert DepthToSpace and SpaceToDepth, and ConvTranspose as a convolution with its pixels among the channels."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -10,7 +12,7 @@ from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
 from edged.model.from_onnx.strided import Axes, ViewAxis, contiguous
 from edged.model.from_onnx.window import pair
-from edged.model.graph import Conv, Float32, Pads, Pair, Shape
+from edged.model.graph import Conv, Float32, Pair, Shape
 
 
 def depth_to_space(node: OnnxNode, scope: Scope) -> None:
@@ -52,6 +54,55 @@ def _define(node: OnnxNode, scope: Scope, value: Value, axes: Axes, shape: Shape
     scope.define(node.output, Value(tensor, shape))
 
 
+@dataclass(frozen=True)
+class _Side:
+    """A transposed convolution along one axis: of an image of `pixels`, after `begin` pixels that are cut off.
+
+    Tap t writes to pixel stride · i + dilation · t − begin of the output. Pixels stride · i + p are computed
+    together, as phase p, by a window of the input from pixel i + `low` on.
+    """
+
+    pixels: int
+    taps: int
+    stride: int
+    dilation: int
+    begin: int
+
+    @property
+    def reach(self) -> int:
+        """Return how many pixels of the output each pixel of the input writes to, from the first to the last."""
+        return self.dilation * (self.taps - 1) + 1
+
+    @property
+    def gap(self) -> int:
+        """Return the distance of pixels in a window; with a stride, phases have taps in between."""
+        return self.dilation if self.stride == 1 else 1
+
+    @property
+    def low(self) -> int:
+        return min(self._pixel(tap) for tap in range(self.taps))
+
+    @property
+    def window(self) -> int:
+        """Return the number of pixels in a window that has the taps of every phase."""
+        return (max(self._pixel(tap) for tap in range(self.taps)) - self.low) // self.gap + 1
+
+    def place(self, tap: int) -> Pair:
+        """Return the phase of a tap and its place in the window."""
+        return (tap * self.dilation - self.begin) % self.stride, (self._pixel(tap) - self.low) // self.gap
+
+    def pads(self, wanted: int) -> Pair:
+        """Return the zeros before and after the image for so many windows. Raises ModelError."""
+        if self.low > 0:
+            raise ModelError("cuts off more than its window at the top or the left")
+        end = wanted + self.low + self.gap * (self.window - 1) - self.pixels
+        return -self.low, max(0, end)
+
+    def _pixel(self, tap: int) -> int:
+        """Return the pixel of the input that a tap reads, counted from i."""
+        return -((tap * self.dilation - self.begin) // self.stride)
+
+
 def conv_transpose(node: OnnxNode, scope: Scope) -> None:
     """Convert a ConvTranspose: each pixel becomes stride × stride pixels, which are channels at first.
 
@@ -61,24 +112,25 @@ def conv_transpose(node: OnnxNode, scope: Scope) -> None:
     tensor = scope.image(node.input(0))
     weight = scope.weights(node.input(1))
     groups, strides = node.integer("group", 1), pair(node, "strides", (1, 1))
-    if weight.ndim != 4 or pair(node, "dilations", (1, 1)) != (1, 1):
-        raise ModelError("has dilations or other than two axes; supported are windows without gaps, of images")
+    if weight.ndim != 4:
+        raise ModelError("has other than two axes; supported are windows of images")
     channels, *size = scope.shapes[tensor]
     if weight.shape[0] != channels or channels % groups:
         raise InvalidNodeError(f"has weights {weight.shape} in {groups} group(s) for {channels} channels")
-    shape, begins = _output(node, (size[0], size[1]), (weight.shape[2], weight.shape[3]), strides)
-    reads = [_reads(*each) for each in zip(begins, weight.shape[2:], strides, strict=True)]
-    windows = reads[0][1] - reads[0][0] + 1, reads[1][1] - reads[1][0] + 1
-    lows = reads[0][0], reads[1][0]
+    dilations = pair(node, "dilations", (1, 1))
+    uncut = [_Side(*numbers, 0) for numbers in zip(size, weight.shape[2:], strides, dilations, strict=True)]
+    shape, begins = _output(node, uncut)
+    down, across = (replace(side, begin=begin) for side, begin in zip(uncut, begins, strict=True))
     phases = math.prod(strides)
-    scope.reserve(weight.shape[0] * weight.shape[1] * phases * math.prod(windows))
-    window = _phases(weight, groups, strides, begins, lows, windows)
+    scope.reserve(weight.shape[0] * weight.shape[1] * phases * down.window * across.window)
+    window = _phases(weight, groups, down, across)
     out = len(window) // phases
     bias = scope.weights(node.input(2)) if node.input(2) else np.zeros(out, np.float32)
-    positions = math.ceil(shape[0] / strides[0]), math.ceil(shape[1] / strides[1])
-    pads = _pads(lows, windows, (size[0], size[1]), positions)
-    name = f"{node.output}/phases"
-    scope.add(Conv(name, (tensor,), name, window, np.repeat(bias, phases), pads=pads, groups=groups))
+    top, bottom = down.pads(math.ceil(shape[0] / strides[0]))
+    left, right = across.pads(math.ceil(shape[1] / strides[1]))
+    name, pads = f"{node.output}/phases", (top, left, bottom, right)
+    bias, gaps = np.repeat(bias, phases), (down.gap, across.gap)
+    scope.add(Conv(name, (tensor,), name, window, bias, pads=pads, dilations=gaps, groups=groups))
     _spread(node, scope, name, strides, shape)
 
 
@@ -98,17 +150,17 @@ def _spread(node: OnnxNode, scope: Scope, name: str, strides: Pair, shape: Pair)
     _define(node, scope, Value(tensor, (out, *wide)), cut, (out, *shape))
 
 
-def _output(node: OnnxNode, size: Pair, kernel: Pair, strides: Pair) -> tuple[Pair, Pair]:
+def _output(node: OnnxNode, sides: Sequence[_Side]) -> tuple[Pair, Pair]:
     """Return rows and columns of the output, and how many are cut off at the top and the left."""
     extra = node.integers("output_padding") or (0, 0)
     wanted = node.integers("output_shape")
     auto = node.text("auto_pad", "NOTSET")
     given = node.integers("pads") or (0, 0, 0, 0)
     found, begins = [], []
-    for place, (side, window, stride) in enumerate(zip(size, kernel, strides, strict=True)):
-        whole = stride * (side - 1) + window + extra[place]
+    for place, side in enumerate(sides):
+        whole = side.stride * (side.pixels - 1) + side.reach + extra[place]
         if wanted or auto.startswith("SAME"):
-            end = wanted[place - 2] if wanted else side * stride
+            end = wanted[place - 2] if wanted else side.pixels * side.stride
             total = whole - end
             begin = total // 2 if auto == "SAME_UPPER" else total - total // 2
         else:
@@ -123,34 +175,14 @@ def _output(node: OnnxNode, size: Pair, kernel: Pair, strides: Pair) -> tuple[Pa
     return (found[0], found[1]), (begins[0], begins[1])
 
 
-def _reads(begin: int, kernel: int, stride: int) -> Pair:
-    """Return the first and the last pixel of the input that a window reads along an axis, from its own pixel."""
-    reads = [((tap - begin) % stride + begin - tap) // stride for tap in range(kernel)]
-    return min(reads), max(reads)
-
-
-def _phases(weight: Float32, groups: int, strides: Pair, begins: Pair, lows: Pair, windows: Pair) -> Float32:
+def _phases(weight: Float32, groups: int, down: _Side, across: _Side) -> Float32:
     """Return weights [out channels · phases, in channels ÷ groups, window rows, window columns]."""
     channels, out_per_group, *kernel = weight.shape
     out, per_group = out_per_group * groups, channels // groups
     grouped = weight.reshape(groups, per_group, out_per_group, *kernel).transpose(0, 2, 1, 3, 4)
     grouped = grouped.reshape(out, per_group, *kernel)
-    window = np.zeros((out, *strides, per_group, *windows), np.float32)
-    for taps in product(*map(range, kernel)):
-        phase = [(tap - begin) % stride for tap, begin, stride in zip(taps, begins, strides, strict=True)]
-        row, column = (
-            (phase[axis] + begins[axis] - tap) // strides[axis] - lows[axis] for axis, tap in enumerate(taps)
-        )
-        window[:, phase[0], phase[1], :, row, column] = grouped[:, :, taps[0], taps[1]]
-    return window.reshape(-1, per_group, *windows)
-
-
-def _pads(lows: Pair, windows: Pair, size: Pair, wanted: Pair) -> Pads:
-    """Return the zeros around the input for so many rows and columns of windows."""
-    ends = [
-        count + low + window - 1 - side
-        for count, low, window, side in zip(wanted, lows, windows, size, strict=True)
-    ]
-    if max(lows) > 0:
-        raise ModelError("cuts off more than its window at the top or the left")
-    return -lows[0], -lows[1], max(0, ends[0]), max(0, ends[1])
+    window = np.zeros((out, down.stride, across.stride, per_group, down.window, across.window), np.float32)
+    for row, column in product(range(down.taps), range(across.taps)):
+        (phase_down, y), (phase_across, x) = down.place(row), across.place(column)
+        window[:, phase_down, phase_across, :, y, x] = grouped[:, :, row, column]
+    return window.reshape(-1, per_group, down.window, across.window)
