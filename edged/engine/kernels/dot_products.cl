@@ -19,6 +19,15 @@
 #define WORD_OF(bytes) (bytes)
 #endif
 
+/* No load before this is moved behind it, nor one behind it before: compilers load the weights of all words first, which
+ * takes the registers of sums.
+ */
+#if DOT
+#define IN_ORDER __asm__ volatile("" ::: "memory")
+#else
+#define IN_ORDER
+#endif
+
 #if DOT == 1
 #define ADD_PRODUCTS(sum, word, weight) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(word), "v"(weight))
 #elif DOT == 2

@@ -53,6 +53,7 @@ void add_tile(sums sum[OUTS][TILE_H][TILE_W], __global const STORED(IN) *in, __g
                     UNROLL for (int x = 0; x < TILE_W; x += PIXELS_IN_LINE)
                         ASK_FOR_SOON(pixels + (IN_ROWS * IN_PITCH + y * STRIDE_H * IN_PITCH + x * STRIDE_W) * PIXEL_BYTES);
                 UNROLL for (int c = 0; c < WORDS; c++) {
+                    IN_ORDER;
                     words weight[OUTS];
                     UNROLL for (int o = 0; o < OUTS; o++)
                         weight[o] = w[o * DOT_WINDOW + c];

@@ -8,21 +8,23 @@
 KERNEL void prepare_steps(__global const uchar *restrict images, __global const STORED(OUT) *restrict table,
                           __global STORED(OUT) *restrict out)
 {
-    const int run = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
+    const int run = get_global_id(0), frame = FRAME_ID, block = OUT_BLOCKS == 1 ? 0 : PLANE_ID;
     const int y = ROW_OF(run);
     if (y >= OUT_HEIGHT)
         return;
 
     __global const uchar *row = images + (frame * OUT_HEIGHT + y) * OUT_WIDTH * 3;
     for (int x = START_OF(run); x < END_OF(run); x++) {
-        const int pixel = PIXEL(OUT, frame, block, y, x) * OUT_BLOCK;
+        WIDE(STORED(OUT)) pixel;
+        STORED(OUT) *steps = (STORED(OUT) *)&pixel;
         UNROLL for (int lane = 0; lane < OUT_BLOCK; lane++) {
             const int c = block * OUT_BLOCK + lane;
             if (c < OUT_CHANNELS)
-                out[pixel + lane] = table[c * 256 + value_of(row + x * 3, c)];
+                steps[lane] = table[c * 256 + value_of(row + x * 3, c)];
             else
-                STORE(OUT, 0.0f, out, pixel + lane);
+                STORE(OUT, 0.0f, steps, lane);
         }
+        ((__global WIDE(STORED(OUT)) *)out)[PIXEL(OUT, frame, block, y, x)] = pixel;
     }
     if (run == 0)
         clear_halo(out, frame, block);
