@@ -82,3 +82,27 @@ def test_the_bundled_model_reads_digits_whose_truth_is_known(
     accuracy = json.loads(capsys.readouterr().out)["accuracy"]
     assert accuracy["right"] >= 9
     assert (accuracy["frames"], accuracy["source"]) == (10, "synthetic digits")
+
+
+@pytest.mark.deep  # four plans are compiled
+def test_each_precision_has_joules_and_right_answers(
+    tmp_path: Path, pictures: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = (*model_in(tmp_path), "--images", pictures, "--sysfs", tmp_path, "--watts-per-core", 5)
+
+    bench(*given, "--device", "cpu", "--json")
+
+    by_precision = json.loads(capsys.readouterr().out)["by_precision"]
+    assert set(by_precision) == {"fp32", "fp16-weights", "fp16", "bf16"}
+    assert all(found["energy"]["joules"] > 0 for found in by_precision.values())
+    assert all(found["accuracy"]["frames"] == len(LABELS) for found in by_precision.values())
+
+
+def test_one_precision_is_measured_where_it_was_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = (*model_in(tmp_path), "--sysfs", tmp_path, "--watts-per-core", 5, "--precision", "fp32")
+
+    bench(*given, "--device", "cpu")
+
+    printed = capsys.readouterr().out
+    assert "energy: estimated" in printed
+    assert "by precision" not in printed

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 from edged import config
 from edged.cli.bench.measure import (
@@ -11,6 +12,7 @@ from edged.cli.bench.measure import (
     add_energy_options,
     energy_of,
     errors_of,
+    is_energy_known,
     known_pictures,
     settle,
     time_in_turn,
@@ -28,6 +30,7 @@ from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import pictures_of, random_images
 from edged.cli.terminal import show
 from edged.errors import ConfigError
+from edged.model.graph import Quantize
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyRuntime
@@ -78,12 +81,35 @@ def run(arguments: argparse.Namespace) -> int:
 def _add_energy(
     reports: Sequence[Report], runtimes: Sequence[ModelRuntime], model: Model, arguments: argparse.Namespace
 ) -> None:
-    """Add the energy of a frame and the accuracy of each variant to `reports`."""
+    """Add the energy of a frame and the accuracy of each variant to `reports`, to the first also by precision."""
     known = known_pictures(model, arguments.images)
-    energy = energy_of(runtimes, random_images(model.input, arguments.batch), arguments)
-    for row, runtime, plan in zip(reports, runtimes, energy.plans, strict=True):
-        accuracy = accuracy_of(runtime, known, model, arguments.batch) if known else None
-        row.update(energy_and_accuracy(energy, plan, accuracy))
+    others = _in_other_precisions(model, arguments)
+    every = [*runtimes, *others.values()]
+    energy = energy_of(every, random_images(model.input, arguments.batch), arguments)
+    found = [
+        energy_and_accuracy(energy, plan, accuracy_of(runtime, known, model, arguments.batch) if known else None)
+        for runtime, plan in zip(every, energy.plans, strict=True)
+    ]
+    for row, figures in zip(reports, found, strict=False):
+        row.update(figures)
+    if others:
+        reports[0]["by_precision"] = dict(zip([_precision(arguments), *others], found, strict=True))
+
+
+def _in_other_precisions(model: Model, arguments: argparse.Namespace) -> dict[config.Precision, ModelRuntime]:
+    """Open the network in all precisions but the first, unless one was chosen or nothing would differ."""
+    is_one = arguments.precision or arguments.compare or _is_numpy(arguments)
+    if (
+        is_one
+        or not is_energy_known(arguments)
+        or any(isinstance(each, Quantize) for each in model.graph.operators)
+    ):
+        return {}
+    return {
+        precision: _open(model, arguments, arguments.conv, precision)
+        for precision in get_args(config.Precision)
+        if precision != _precision(arguments)
+    }
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -97,11 +123,14 @@ def _check(arguments: argparse.Namespace) -> None:
             )
 
 
-def _open(model: Model, arguments: argparse.Namespace, variant: str) -> ModelRuntime:
+def _open(
+    model: Model, arguments: argparse.Namespace, variant: str, precision: config.Precision | None = None
+) -> ModelRuntime:
     """Open the device as a worker does: compared with the reference, in the faster form of launching."""
     if _is_numpy(arguments):
         return NumpyRuntime(model.graph, model.input)
-    worker = config.WorkerConfig(device=arguments.device, batch=arguments.batch, precision=_precision(arguments))
+    chosen = precision or _precision(arguments)
+    worker = config.WorkerConfig(device=arguments.device, batch=arguments.batch, precision=chosen)
     runtime = open_proven(model, worker, conv=variant).runtime
     if runtime.compose():
         settle(runtime, random_images(model.input, arguments.batch))

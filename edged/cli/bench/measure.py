@@ -296,6 +296,11 @@ def energy_of(
     return Energy(rails.method, meter.attributed_rails, rails.note, idle_watts, plans)
 
 
+def is_energy_known(arguments: argparse.Namespace) -> bool:
+    """Return whether there is a rail, or what is needed for an estimate."""
+    return _rails(arguments).method != "none"
+
+
 def _rails(arguments: argparse.Namespace) -> Rails:
     names = tuple(arguments.rails.split(",")) if arguments.rails else "auto"
     watts = arguments.watts_per_core

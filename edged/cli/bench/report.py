@@ -64,9 +64,18 @@ def footnotes(rows: Sequence[EnergyReport]) -> list[str]:
     if energy["idle_watts"] is not None:
         above = [f"{_number(row['energy']['above_idle'])} ({row['conv']})" for row in rows]
         lines.append(f"above the {_number(energy['idle_watts'])} W while idle: {', '.join(above)} J a frame")
+    if by_precision := first.get("by_precision"):
+        lines.append(f"by precision, J a frame: {', '.join(map(_in_precision, by_precision.items()))}")
     unknown = "not known: its weights are random" if first["random_weights"] else UNKNOWN
     right = f"{accuracy['right']} of {accuracy['frames']} {accuracy['source']}" if accuracy else unknown
     return [*lines, f"right: {right}"]
+
+
+def _in_precision(named: tuple[str, EnergyReport]) -> str:
+    precision, found = named
+    accuracy = found["accuracy"]
+    right = f" ({accuracy['right'] / accuracy['frames']:.1%} right)" if accuracy else ""
+    return f"{precision} {_number(found['energy']['joules'])}{right}"
 
 
 def _number(value: float | None) -> str:
