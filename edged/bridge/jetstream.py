@@ -1,17 +1,30 @@
-"""The streams of a fleet on a server: made if there are none, checked, and read for what they hold."""
+"""The streams of a fleet on a server: what they hold of a node, and how predictions get into them.
+
+Messages are published before earlier ones are acknowledged, so a failure may leave holes before the newest one.
+The place of a node, in a file and in the header of each message, is the last prediction up to which there are no
+holes; what the stream holds behind it is read before more is published.
+"""
 
 import asyncio
+import json
+from collections import deque
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edged.bridge.place import PlaceFile, StreamPlace, from_header
-from edged.bridge.subjects import NatsMessage, Subjects, streams_of
+from edged import __version__
+from edged.bridge.subjects import Delivered, NatsMessage, Subjects, streams_of
 from edged.config import NatsConfig
 from edged.errors import ServerError
+from edged.system.files import replace_file
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
     from nats.js.api import PubAck, RawStreamMsg, StreamConfig, StreamInfo
+
+SCHEMA = 1  # of the file
+MAX_BYTES = 4096
 
 IDENTITY = "Nats-Msg-Id"
 PLACE = "Edged-Place"
@@ -20,6 +33,61 @@ WINDOW_S = 60.0  # a message that is on its way when its connection is lost may 
 LATEST = "_LATEST"
 LATEST_AGE_S = timedelta(days=1).total_seconds()
 OVERLAP = 10065  # JetStream's error code: the subjects are those of another stream
+
+WINDOW = 64  # messages without an acknowledgement
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlace:
+    """The last prediction that the stream has acknowledged with all before it; `seq` −1: none yet.
+
+    `stream_seq`: a number in the stream behind which all later predictions stand.
+    """
+
+    boot: str = ""
+    seq: int = -1
+    stream_seq: int = 0
+
+    def header(self) -> str:
+        """Return it as a message's header."""
+        return f"{self.boot}/{self.seq}/{self.stream_seq}"
+
+
+def from_header(text: str) -> StreamPlace:
+    """Parse `StreamPlace.header`. Raises ValueError."""
+    boot, seq, stream_seq = text.rsplit("/", 2)
+    return StreamPlace(boot, int(seq), int(stream_seq))
+
+
+class PlaceFile:
+    """The place of a node in one stream, on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._kept: tuple[str, StreamPlace] | None = None
+
+    def read(self, stream: str) -> StreamPlace | None:
+        """Return the place in `stream`, its name and birth; None if the file is of another, damaged or missing.
+
+        One of a newer edged counts as missing: the stream itself is read then, which takes longer.
+        """
+        try:
+            with self._path.open("rb") as file:
+                kept = json.loads(file.read(MAX_BYTES))
+            is_ours = kept["stream"] == stream and kept.get("schema", SCHEMA) <= SCHEMA
+            return StreamPlace(**kept["place"]) if is_ours else None
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def write(self, stream: str, place: StreamPlace) -> None:
+        """Replace the file, unless it holds this place. Raises OSError."""
+        if self._kept == (stream, place):
+            return
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with replace_file(self._path, durable=False) as file:
+            content = {"schema": SCHEMA, "edged": __version__, "stream": stream, "place": asdict(place)}
+            file.write(json.dumps(content).encode())
+        self._kept = (stream, place)
 
 
 class FleetStream:
@@ -114,3 +182,66 @@ class FleetStream:
     async def show(self, message: NatsMessage) -> None:
         """Send a message that needs no acknowledgement, since the next one replaces it."""
         await self._client.publish(message.subject, message.payload, headers={IDENTITY: message.identity})
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message and its acknowledgement to come; None: the stream held it before."""
+
+    what: Delivered
+    ack: "asyncio.Task[PubAck] | None"
+
+
+class Delivery:
+    """Sends predictions in order, and advances the place as they are acknowledged."""
+
+    def __init__(self, stream: FleetStream, place: StreamPlace, behind: set[str]) -> None:
+        """`behind`: identities of messages that the stream holds behind `place`."""
+        self._stream, self._behind = stream, behind
+        self._sent: deque[Sent] = deque()
+        self._confirmed = 0
+        self.place = place
+
+    async def put(self, what: Delivered) -> None:
+        """Send a message, as soon as there is room. Raises what `settle` raises."""
+        while len(self._sent) >= WINDOW:
+            await self._oldest()
+        is_held = what.message.identity in self._behind
+        ack = None if is_held else self._stream.publish(what.message, self.place)
+        self._sent.append(Sent(what, ack))
+
+    async def settle(self) -> None:
+        """Advance over all that is acknowledged. Raises ServerError for an overdue answer, nats.errors.Error."""
+        while self._sent and self._is_done(self._sent[0]):
+            await self._oldest()
+
+    def close(self) -> None:
+        """Give up what is not acknowledged; the next connection reads in the stream what has arrived."""
+        for sent in self._sent:
+            if sent.ack:
+                sent.ack.cancel()
+                sent.ack.add_done_callback(_retrieve)
+
+    def _is_done(self, sent: Sent) -> bool:
+        return sent.ack is None or sent.ack.done()
+
+    async def _oldest(self) -> None:
+        """Wait for the oldest acknowledgement, and advance the place."""
+        sent = self._sent[0]
+        number = self.place.stream_seq
+        if sent.ack:
+            try:
+                ack = await sent.ack
+            except TimeoutError:
+                raise ServerError(f"no acknowledgement within {ACK_S:g} s") from None
+            # Messages of the connection before may still arrive, out of order: at most two windows of them
+            number = ack.seq if self._confirmed > 2 * WINDOW else number
+        self._sent.popleft()
+        self._confirmed += 1
+        self.place = replace(self.place, boot=sent.what.boot, seq=sent.what.seq, stream_seq=number)
+
+
+def _retrieve(ack: "asyncio.Task[PubAck]") -> None:
+    """Retrieve an error, which asyncio would report otherwise: a task may end by one although it was cancelled."""
+    if not ack.cancelled():
+        ack.exception()

@@ -7,26 +7,30 @@ events and statuses are read from the hub, so that a server that is away costs n
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import zmq
 
-from edged.bridge.delivery import Delivery
-from edged.bridge.jetstream import FleetStream
-from edged.bridge.notices import Notices
-from edged.bridge.place import PlaceFile, StreamPlace
-from edged.bridge.subjects import Subjects
+from edged.bridge.jetstream import Delivery, FleetStream, PlaceFile, StreamPlace
+from edged.bridge.subjects import NatsMessage, Subjects
 from edged.client.replay import Lost, same_host
 from edged.client.stream import PredictionStream
-from edged.client.subscription import Arrival
+from edged.client.subscription import Arrival, SnapshotPicture, Subscription
 from edged.config import Config, NatsConfig
 from edged.errors import ServerError
+from edged.messages import Event, Status
+from edged.messages.published import snapshot_topic, topic
 from edged.system.backoff import Backoff
 from edged.system.paths import state_directory
 from edged.transport.client_socket import Context, Curve
 from edged.transport.nats import close, connect, explained
+
+POLL_MS = 100
+EVENTS = 1000  # that wait; beyond that the oldest are lost
+BURST = 200  # messages read at a time
 
 BATCH = 32  # predictions read from the hub at a time
 SAVE_S = 1.0
@@ -34,6 +38,60 @@ TICK_S = 0.1
 LONGEST_WAIT_S = 30.0
 
 log = logging.getLogger("edged.nats")
+
+
+class Notices:
+    """Reads a hub's messages that have no numbers. Of events all are kept, of statuses and pictures the last."""
+
+    def __init__(
+        self, context: Context, address: str, subjects: Subjects, *, snapshots: bool, curve: Curve | None
+    ) -> None:
+        self._subjects = subjects
+        node = subjects.node
+        self._stream = Subscription(context, address, topic=topic(node, None, "status"), curve=curve)
+        self._stream.add(topic(node, None, "event"))
+        self._pictures: Subscription | None = None
+        if snapshots:
+            self._pictures = Subscription(context, address, topic=snapshot_topic(node, ""), curve=curve)
+        self.events: deque[NatsMessage] = deque(maxlen=EVENTS)
+        self._latest: dict[str, NatsMessage] = {}
+
+    def read(self) -> None:
+        """Wait a moment for messages, and take those that have come."""
+        wait_ms = POLL_MS
+        for _ in range(BURST):
+            message = self._stream.receive(wait_ms)
+            picture = self._pictures.receive_picture(0) if self._pictures else None
+            for each in (message, picture):
+                self._take(each)
+            if message is None and picture is None:
+                return
+            wait_ms = 0
+
+    def _take(self, message: object) -> None:
+        match message:
+            case Event():
+                self.events.append(self._subjects.event(message))
+            case Status():
+                for camera in message.camera_states:  # of each, so that predictions are not read twice
+                    self._stream.add(topic(message.node, camera, "event"))
+                self._put(self._subjects.status(message))
+            case SnapshotPicture():
+                self._put(self._subjects.snapshot(message))
+
+    def _put(self, message: NatsMessage) -> None:
+        self._latest[message.subject] = message
+
+    def pop_latest(self) -> Iterator[NatsMessage]:
+        """Yield the statuses and pictures that were not yielded before."""
+        while self._latest:
+            yield self._latest.pop(next(iter(self._latest)))
+
+    def close(self) -> None:
+        """Disconnect from the hub."""
+        self._stream.close()
+        if self._pictures:
+            self._pictures.close()
 
 
 def place_path(node: str) -> Path:

@@ -23,8 +23,7 @@ from edged.messages import (
 )
 from edged.transport.address import is_ipc
 from edged.transport.client_socket import Curve
-from edged.transport.hub_clock import HubClock
-from edged.transport.hub_link import HubLink
+from edged.transport.hub_link import HubClock, HubLink
 from edged.transport.spans import Notebook
 
 WAITING_FRAMES = 2  # more would only get old here: frames wait in the hub

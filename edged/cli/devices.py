@@ -11,8 +11,7 @@ from edged.cli.options import add_example, add_json, add_sysfs
 from edged.cli.terminal import show
 from edged.config import EnergyConfig
 from edged.energy.find import Rails, find_rails
-from edged.energy.idle import watts_over
-from edged.energy.meter import Meter
+from edged.energy.meter import Meter, watts_over
 from edged.energy.rails import Rail
 from edged.errors import DeviceError
 from edged.runtime.select import opencl_devices

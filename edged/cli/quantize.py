@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_result(target, found.content)
     note(f"wrote {target}")
     if arguments.chart:
-        from edged.quantization.noise_chart import noise_chart
+        from edged.quantization.noise import noise_chart
 
         write_result(arguments.chart, noise_chart(target.name, found.layers).encode())
         note(f"wrote {arguments.chart}")

@@ -21,7 +21,7 @@ from edged.transport.tls import server_context
 
 if TYPE_CHECKING:
     from edged.view.teach_jobs import TeachJobs
-    from edged.view.teachers import Teachers
+    from edged.view.teaching import Teachers
 
 LISTEN = "127.0.0.1:9465"
 ANY_HOST = re.compile(r"//(\*|0\.0\.0\.0|\[::\]):")  # addresses at which a hub listens, and nobody connects
@@ -108,7 +108,7 @@ def _addresses(arguments: argparse.Namespace, taught: Config | None) -> list[str
 
 def _teaching(arguments: argparse.Namespace, config: Config, resources: ExitStack) -> "tuple[Teachers, TeachJobs]":
     from edged.view.teach_jobs import TeachJobs
-    from edged.view.teachers import Teachers
+    from edged.view.teaching import Teachers
 
     settings = [f"--set={'.'.join(each.parts)}={each.text}" for each in arguments.settings]
     jobs = TeachJobs(arguments.teach.absolute(), settings, node=config.node, cameras=list(config.cameras))

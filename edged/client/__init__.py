@@ -3,9 +3,8 @@
 With asyncio, and for several hubs at once: `edged.client.asynchronous`.
 """
 
-from edged.client.events import recent_events
-from edged.client.listen import listen
-from edged.client.subscribe import subscribe
+from edged.client.replay import recent_events
+from edged.client.subscribe import listen, subscribe
 from edged.client.subscription import SnapshotPicture
 from edged.messages import Event, Prediction, Status
 

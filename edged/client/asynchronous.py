@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from edged.client.listen import Published, messages_or_none
-from edged.client.subscribe import predictions_or_none
+from edged.client.subscribe import Published, messages_or_none, predictions_or_none
 from edged.messages import Prediction
 
 MOST_WAITING = 100

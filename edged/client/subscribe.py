@@ -1,4 +1,4 @@
-"""Iterate over the predictions of a hub."""
+"""Iterate over the predictions of a hub, or over everything that it publishes."""
 
 import math
 import time
@@ -9,8 +9,74 @@ from pathlib import Path
 import zmq
 
 from edged.client.stream import PredictionStream
-from edged.messages import Prediction
+from edged.client.subscription import Arrival, SnapshotPicture, Subscription
+from edged.messages import Event, Prediction, Status
 from edged.transport.client_socket import curve_of
+
+TICK_MS = 100
+
+Published = Prediction | Event | Status | SnapshotPicture
+
+
+def listen(
+    address: str,
+    *,
+    node: str | None = None,
+    snapshots: bool = False,
+    timeout_s: float | None = None,
+    key: str | Path | None = None,
+    server_key: str | Path | None = None,
+) -> Iterator[Published]:
+    """Yield each message that a hub publishes at `address`, in the order of arrival.
+
+    For displays: what is missed by an interruption or by slow reading is not fetched. `subscribe` yields every
+    prediction.
+
+    Args:
+        address: the hub's publish.address, as in `tcp://127.0.0.1:5570`.
+        node: only this node, where several publish at one address.
+        snapshots: yield the pictures of cameras that have `snapshot`, too.
+        timeout_s: raise TimeoutError where no message comes for so long; default: wait for ever.
+        key: our secret, as for `subscribe`.
+        server_key: the hub's public key, as for `subscribe`.
+
+    Raises:
+        ConfigError: a key file that cannot be used.
+        TimeoutError: see `timeout_s`.
+    """
+    last, most_s = time.monotonic(), math.inf if timeout_s is None else timeout_s
+    messages = messages_or_none(address, node=node, snapshots=snapshots, key=key, server_key=server_key)
+    with closing(messages):
+        for message in messages:
+            if message is not None:
+                yield message
+                last = time.monotonic()
+            elif time.monotonic() - last > most_s:
+                raise TimeoutError(f"no message from {address} within {timeout_s:g} s")
+
+
+def messages_or_none(
+    address: str,
+    *,
+    node: str | None = None,
+    snapshots: bool = False,
+    key: str | Path | None = None,
+    server_key: str | Path | None = None,
+) -> Generator[Published | None, None, None]:
+    """Yield messages for ever, and None from time to time while there are none. Raises ConfigError."""
+    curve = curve_of(key, server_key)
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    part = f"{node}/" if node else ""
+    subscription = Subscription(context, address, topic=f"edged/{part}", curve=curve)
+    if snapshots:
+        subscription.add(f"snapshot/{part}")
+    try:
+        while True:
+            message = subscription.receive_any(TICK_MS)
+            yield message.prediction if isinstance(message, Arrival) else message
+    finally:
+        subscription.close()
+        context.term()
 
 
 def subscribe(

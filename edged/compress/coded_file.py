@@ -5,7 +5,8 @@ codebook of at most 16 entries a byte may name two of them (`Gather` from a tabl
 Zstandard's code takes at least a bit for each byte, and a pruned weight deserves less.
 """
 
-from collections.abc import Mapping
+import heapq
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,6 @@ from onnx import TensorProto, helper, numpy_helper
 
 from edged import __version__
 from edged.compress.codebook import Codebook
-from edged.compress.huffman import huffman_bits
 from edged.model.model_file import compress
 
 MOST_OF_A_PAIR = 16  # entries: two indices fit a byte
@@ -123,3 +123,18 @@ def _node(graph: onnx.GraphProto, kind: str, inputs: list[str], output: str, **a
     node = helper.make_node(kind, inputs, [output])
     node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
     graph.node.append(node)
+
+
+def huffman_bits(counts: Sequence[int]) -> int:
+    """Return the bits that a Huffman code of symbols with these counts takes, without its table: for comparison.
+
+    Each merge of the two rarest groups adds one bit to every symbol in them. A single symbol takes no bits.
+    """
+    heap = [int(count) for count in counts if count]
+    heapq.heapify(heap)
+    bits = 0
+    while len(heap) > 1:
+        both = heapq.heappop(heap) + heapq.heappop(heap)
+        bits += both
+        heapq.heappush(heap, both)
+    return bits

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from edged.compress.calibration import second_moments
-from edged.compress.codebook import LARGEST, Codebook, share
-from edged.compress.compensation import compensated
-from edged.compress.huffman import huffman_bits
+from edged.compress.codebook import LARGEST, Codebook, compensated, share
+from edged.compress.coded_file import huffman_bits
 from edged.compress.judge import Judge
 from edged.compress.network import Network
 from edged.compress.pruning import pruned

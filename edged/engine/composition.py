@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from edged.engine.device import Device
 from edged.engine.launch import Argument, Launch, Weights
 from edged.engine.layout import Tensor
+from edged.engine.packed import WeightPlace
 from edged.engine.planner import Plan
 from edged.engine.programs import POCL, source_of, takes_assembly
-from edged.engine.weight_buffers import WeightPlace
 
 PAUSES = {"x86_64": "pause", "aarch64": "yield"}  # by the machine's name
 

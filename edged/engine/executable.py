@@ -6,19 +6,37 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from edged.engine.device import Device
 from edged.engine.host_step import HostStep
 from edged.engine.launch import Argument, HostCall, Launch, PlanStep, Weights
 from edged.engine.layout import Tensor
 from edged.engine.opencl import cl, device_error, device_errors
-from edged.engine.packed import MappedWeights, Packed, Source, pack
+from edged.engine.packed import MappedWeights, Packed, Source, WeightBuffers, pack
 from edged.engine.planner import Plan
 from edged.engine.programs import Programs
-from edged.engine.shared_memory import shared_buffer, shares_memory
-from edged.engine.weight_buffers import WeightBuffers
 
 # With shared memory nothing is copied then (PoCL would otherwise keep two copies).
 HOST_VISIBLE = cl.mem_flags.ALLOC_HOST_PTR
+
+
+def shares_memory(device: Device, context: Any) -> bool:
+    """Return whether the device is a CPU with shared virtual memory of fine grain (OpenCL 2.0, 5.6.1).
+
+    Host and device use it without commands between them; it is coherent, hence slow on a GPU.
+    """
+    try:
+        capabilities = context.devices[0].svm_capabilities if device.kind == "cpu" else 0
+    except cl.Error:  # OpenCL 1.2 does not know the question
+        return False
+    return bool(capabilities & cl.device_svm_capabilities.FINE_GRAIN_BUFFER)
+
+
+def shared_buffer(context: Any, nbytes: int) -> Any:
+    """Return a buffer over shared memory, whose `hostbuf` is that memory, uint8 [nbytes]. Raises cl.Error."""
+    memory: Any = cl.fsvm_empty(context, nbytes, np.dtype(np.uint8))
+    return cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR, hostbuf=memory)
 
 
 @dataclass(frozen=True, eq=False)

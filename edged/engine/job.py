@@ -1,4 +1,4 @@
-"""A job on its way through a device, and its results."""
+"""A job on its way through a device, its results, and the features that it may return too."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,55 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.features import FeatureOutput
+from edged.engine.executable import Executable
 from edged.engine.layout import Elements, Tensor, image_of, numbers_of
 from edged.engine.one_launch import AnyStep, OneLaunchStep
 from edged.engine.opencl import cl, device_error
+from edged.engine.planner import Plan
 from edged.engine.transfer import CommandInterval, Download, Upload, ran
+from edged.errors import ModelError
 from edged.model.graph import Float32
 
 Launched = Sequence[tuple[AnyStep, Any]]  # with the event of each
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureOutput:
+    """A tensor of a job in its memory layout, complete once `event` has come; None: it is complete."""
+
+    tensor: Tensor
+    memory: Elements
+    event: Any = None
+
+    def wait(self) -> Elements:
+        """Wait for the event. Raises cl.Error."""
+        if self.event is not None:
+            self.event.wait()
+        return self.memory
+
+
+class FeatureReader:
+    """Reads the features of one plan; jobs that do not request them cost nothing."""
+
+    def __init__(self, plan: Plan, executable: Executable, queue: Any) -> None:
+        self._tensor = plan.features
+        self._queue = queue
+        in_the_arena = plan.features is not None and plan.features != plan.images
+        self._memory = executable.memory_of(plan.features) if plan.features and in_the_arena else None
+
+    def read(self, frames: int, uploaded: NDArray[np.uint8]) -> FeatureOutput:
+        """Enqueue the copy after the kernels of a job, before those of the next one overwrite it.
+
+        `uploaded`: the input of the job, which are the features if the part begins with them. Raises ModelError if
+        there are none.
+        """
+        if self._tensor is None:
+            raise ModelError("this network has no features: it does not end in a fully connected layer")
+        if self._memory is None:
+            return FeatureOutput(self._tensor, uploaded.view(self._tensor.dtype))
+        values = np.empty(frames * self._tensor.nbytes // self._tensor.frames, np.uint8)
+        event = cl.enqueue_copy(self._queue, values, self._memory, is_blocking=False)
+        return FeatureOutput(self._tensor, values.view(self._tensor.dtype), event)
 
 
 @dataclass(frozen=True)

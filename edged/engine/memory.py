@@ -1,12 +1,19 @@
-"""Place the tensors of a plan in one arena, where tensors that are never needed together overlap."""
+"""Place the tensors of a plan in one arena, where tensors that are never needed together overlap.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+The inputs of a `Concat` are written where its output lies, so that nothing is copied. Channels lie in blocks, one
+behind the other: of a single frame, the blocks of a concatenation are those of its inputs in their order. Each
+concatenation of a DenseNet's stage begins with the one before it, so that the whole stage becomes one tensor.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from edged.arithmetic import ceil_div
 from edged.engine.launch import PlanStep
 from edged.engine.layout import Tensor
 from edged.errors import ModelError
+from edged.model.graph import Concat, Operator
 
 Span = tuple[int, int]
 
@@ -68,3 +75,110 @@ def _lowest_gap(taken: Sequence[tuple[int, int]], size: int) -> int:
             break
         start = max(start, high)
     return start
+
+
+@dataclass(frozen=True)
+class Share:
+    """Where a tensor lies: in the tensor named `whole`, from its channel `first` on."""
+
+    whole: str
+    first: int
+
+
+Shares = Mapping[str, Share]
+
+Tensors = Mapping[str, Tensor]
+
+
+def find_shares(operators: Sequence[Operator], tensors: Tensors, apart: Collection[str]) -> dict[str, Share]:
+    """Return the share of each tensor that may lie in another; those named in `apart` have memory of their own.
+
+    The last concatenation is first: the inputs of an earlier one may lie in its output already.
+    """
+    shares: dict[str, Share] = {}
+    for operator in reversed(operators):
+        if not isinstance(operator, Concat) or operator.output in apart:
+            continue
+        taken = {share.whole for share in shares.values()} | set(apart)
+        wanted = _wanted(operator, shares, tensors)
+        comes_once = len(dict(wanted)) == len(wanted)
+        if comes_once and all(_may_lie(name, share, shares, tensors, taken) for name, share in wanted):
+            shares |= wanted
+    return shares
+
+
+def copies_nothing(operator: Operator, shares: Shares, tensors: Tensors) -> bool:
+    """Return whether the operator is a concatenation whose inputs are all written where they belong."""
+    if not isinstance(operator, Concat):
+        return False
+    return all(shares.get(name) == share for name, share in _wanted(operator, shares, tensors))
+
+
+def _wanted(concat: Concat, shares: Shares, tensors: Tensors) -> list[tuple[str, Share]]:
+    """Return the shares of the inputs by which nothing would have to be copied.
+
+    They lie in the output, or where it lies. If all inputs lie side by side in another tensor already, so does the
+    output, as the last of the list.
+    """
+    start = shares.get(concat.output) or Share(concat.output, 0)
+    elsewhere = shares.get(concat.inputs[0], start)
+    if concat.output not in shares and elsewhere.whole != concat.output:
+        there = _side_by_side(concat, elsewhere, tensors)
+        if all(shares.get(name) == share for name, share in there):
+            return [*there, (concat.output, elsewhere)]
+    return _side_by_side(concat, start, tensors)
+
+
+def _side_by_side(concat: Concat, start: Share, tensors: Tensors) -> list[tuple[str, Share]]:
+    firsts = accumulate((tensors[name].channels for name in concat.inputs), initial=start.first)
+    return [(name, Share(start.whole, first)) for name, first in zip(concat.inputs, firsts, strict=False)]
+
+
+def _may_lie(name: str, share: Share, shares: Shares, tensors: Tensors, taken: Collection[str]) -> bool:
+    """Return whether a tensor may have this share: it fills whole blocks of an equal image, and lies nowhere else.
+
+    `taken`: tensors that others lie in, or that must have memory of their own.
+    """
+    if name in shares:
+        return shares[name] == share
+    tensor, whole = tensors[name], tensors[share.whole]
+    is_last = share.first + tensor.channels == whole.channels
+    return (
+        replace(tensor, name=whole.name, channels=whole.channels) == whole
+        and tensor.frames == 1
+        and share.first % tensor.block == 0
+        and (tensor.channels % tensor.block == 0 or is_last)
+        and name not in taken
+    )
+
+
+def with_equal_halos(tensors: Tensors, shares: Shares) -> dict[str, Tensor]:
+    """Return the tensors such that all that lie in one have the halo that one of them needs."""
+    halos = {share.whole: tensors[share.whole].halo for share in shares.values()}
+    for name, share in shares.items():
+        halos[share.whole] |= tensors[name].halo
+    return {
+        name: replace(tensor, halo=halos.get(shares[name].whole if name in shares else name, tensor.halo))
+        for name, tensor in tensors.items()
+    }
+
+
+def offset_of(tensor: Tensor, share: Share) -> int:
+    """Return the bytes from the beginning of the whole to a tensor that lies in it."""
+    return share.first // tensor.block * (tensor.nbytes // tensor.blocks)
+
+
+def aligned(shares: Shares, tensors: Tensors, alignment: int) -> dict[str, Share]:
+    """Return the shares in those tensors of which all shares begin at multiples of `alignment` bytes."""
+    crooked = {share.whole for name, share in shares.items() if offset_of(tensors[name], share) % alignment}
+    return {name: share for name, share in shares.items() if share.whole not in crooked}
+
+
+def of_wholes(spans: Mapping[Tensor, Span], shares: Shares, tensors: Tensors) -> dict[Tensor, Span]:
+    """Return the spans of the tensors that need memory: from the first use of a share to the last one."""
+    merged: dict[Tensor, Span] = {}
+    for tensor, (first, last) in spans.items():
+        whole = tensors[shares[tensor.name].whole] if tensor.name in shares else tensor
+        begin, end = merged.get(whole, (first, last))
+        merged[whole] = min(begin, first), max(end, last)
+    return merged

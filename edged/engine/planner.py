@@ -10,19 +10,21 @@ from typing import Any
 
 from edged.config import Precision
 from edged.engine.device import Device
-from edged.engine.in_place import (
+from edged.engine.instructions import multiplies_bytes
+from edged.engine.launch import HostCall, Images, PlanStep
+from edged.engine.layout import NO_HALO, Element, Halo, Tensor, image_shape
+from edged.engine.memory import (
+    Arena,
     Shares,
     aligned,
+    arrange,
     copies_nothing,
     find_shares,
+    lifetimes,
     of_wholes,
     offset_of,
     with_equal_halos,
 )
-from edged.engine.instructions import multiplies_bytes
-from edged.engine.launch import HostCall, Images, PlanStep
-from edged.engine.layout import NO_HALO, Element, Halo, Tensor, image_shape
-from edged.engine.memory import Arena, arrange, lifetimes
 from edged.engine.selection import Choice, Chooser, Rules
 from edged.engine.variants.prepare import prepare, prepare_steps
 from edged.engine.variants.variant import Site

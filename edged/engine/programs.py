@@ -1,10 +1,11 @@
-"""Load kernels from the cache of binaries, or compile them.
+"""Load kernels from the cache of binaries, or compile them, in this process or in one of their own.
 
 One program per kernel, so that an edit recompiles one.
 """
 
 import json
 import logging
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,8 +15,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from edged.engine.apart import run_apart
-from edged.engine.device import Device
+from edged.engine.apart import read_request, run_apart
+from edged.engine.device import Device, open_device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
 from edged.system.disk_cache import CacheEntries
@@ -38,7 +39,10 @@ WIDE_VECTORS = """#ifdef __clang__
 #pragma clang diagnostic ignored "-Wpsabi"
 #endif
 """
-COMPILER_PROCESS = "edged.engine.compiler_process"
+COMPILER_PROCESS = "edged.engine.programs"
+
+LOWEST_PRIORITY = 19
+KILLED_FIRST = "1000"  # proc(5), oom_score_adj
 
 
 class Binaries:
@@ -204,3 +208,20 @@ def compile_apart(device: Device, cache: Path, source: str) -> None:
     A compiler takes seconds and memory, and may end its process. Raises DeviceError.
     """
     run_apart(COMPILER_PROCESS, device, {"cache": str(cache), "source": source}, "compilation for one launch")
+
+
+def main() -> None:
+    """Be the process of `compile_apart`: of the lowest priority, and the first to be killed where memory runs out.
+
+    Raises DeviceError.
+    """
+    device, request = read_request()
+    os.nice(LOWEST_PRIORITY)
+    Path("/proc/self/oom_score_adj").write_text(KILLED_FIRST)
+    programs = Programs(cl.Context([open_device(device)]), device, Binaries(Path(request["cache"])))
+    programs.composed(request["source"])
+    programs.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,19 +11,18 @@ from numpy.typing import NDArray
 from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.launch import HostCall
-from edged.engine.layout import Tensor
-from edged.engine.operator_error import operator_error, share_of_range
+from edged.engine.layout import Element, Tensor
 from edged.engine.planner import STORED, Plan, make_plan
 from edged.engine.proofs import WrongVariant, kernels_digest
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Choice, Chooser
 from edged.engine.shape import shape_of
-from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE
+from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE, ReferenceProblem
 from edged.engine.tuning.work import Listener
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError, DeviceMemoryError
 from edged.model import reference
-from edged.model.graph import Float32, Graph
+from edged.model.graph import Add, AveragePool, Conv, Dense, Float32, Graph, Operator
 from edged.model.package import Input
 
 PICTURES = 2  # frames that the reference computes; larger jobs repeat them
@@ -34,6 +33,8 @@ NOT_USED = "it is not used; name another device in `workers:` (`edged devices` l
 log = logging.getLogger("edged.worker")
 
 Array = NDArray[Any]
+
+LARGEST_HALF = 65504
 
 
 @dataclass(frozen=True)
@@ -221,3 +222,53 @@ def written_tensors(plan: Plan, sites: Sequence[Site[Any]]) -> dict[str, Tensor]
     if plan.prepared:
         outputs[plan.launches[0].operator] = plan.prepared.name
     return {operator: in_memory[name] for operator, name in outputs.items() if name != plan.output.name}
+
+
+@dataclass(frozen=True)
+class OperatorError:
+    """`share`: the largest error as a share of the range; infinite for NaN. `is_right`: it is small enough."""
+
+    share: float
+    is_right: bool
+
+
+def operator_error(site: Site[Any], inputs: tuple[Array, ...], written: Array) -> OperatorError | None:
+    """Compare an operator's output, whose inputs on the device were `inputs`: errors before it do not count.
+
+    Computed in the dtype of `inputs`. None if the right answer is not finite, or too large for the tensor's type.
+    """
+    if not all(np.isfinite(each).all() for each in inputs):
+        return None
+    expected = _computed(site.operator, inputs)
+    is_half = site.output.element is Element.FLOAT16
+    if not np.isfinite(expected).all() or (is_half and np.abs(expected).max() > LARGEST_HALF):
+        return None
+    found = np.asarray(written, np.float32).reshape(expected.shape)
+    problem = ReferenceProblem(site, inputs, expected)
+    share = problem.error(found)
+    is_right = share <= problem.tolerance or np.abs(found - expected).max() <= problem.tolerance * _bound(
+        site.operator, inputs
+    )
+    return OperatorError(share, bool(is_right))
+
+
+def _computed(operator: Operator, inputs: tuple[Array, ...]) -> Array:
+    if isinstance(operator, Dense):
+        inputs = tuple(x.reshape(len(x), -1) for x in inputs)
+    return reference.compute(operator, *inputs)
+
+
+def _bound(operator: Operator, inputs: tuple[Array, ...]) -> float:
+    """Return the largest sum of the products' absolute values, which bounds rounding even if the sums cancel."""
+    if not isinstance(operator, Conv | Dense | Add | AveragePool):
+        return 0.0
+    if isinstance(operator, Conv | Dense):
+        operator = replace(operator, weight=np.abs(operator.weight), bias=np.abs(operator.bias))
+    return float(_computed(operator, tuple(map(np.abs, inputs))).max())
+
+
+def share_of_range(found: Array, expected: Array) -> float:
+    """Return the largest error as a share of the largest value of `expected`; infinite for NaN."""
+    if not np.isfinite(found).all():
+        return float("inf")
+    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-30))

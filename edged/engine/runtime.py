@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 from edged.config import Precision
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
-from edged.engine.features import FeatureReader
 from edged.engine.host_step import command_of
-from edged.engine.job import DeviceJob, PendingDeviceJob
+from edged.engine.job import DeviceJob, FeatureReader, PendingDeviceJob
 from edged.engine.launch import Images, kernels_of
 from edged.engine.launch_cost import launch_costs
-from edged.engine.launch_form import FormChoice, LaunchForm
 from edged.engine.layout import Elements, Tensor, image_of, memory_for, to_memory
 from edged.engine.memory import check_indices
-from edged.engine.one_launch import AnyStep, Composer
+from edged.engine.one_launch import AnyStep, Composer, FormChoice, LaunchForm
 from edged.engine.opencl import cl, device_errors
 from edged.engine.packed import packed_weights
 from edged.engine.peaks import cached_peaks

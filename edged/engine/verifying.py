@@ -13,9 +13,14 @@ from numpy.typing import NDArray
 
 from edged.config import Precision
 from edged.engine.device import Device
-from edged.engine.operator_error import operator_error, share_of_range
 from edged.engine.planner import STORED, make_plan
-from edged.engine.proving import SCORES_CLOSE, prepared_by_reference, written_tensors
+from edged.engine.proving import (
+    SCORES_CLOSE,
+    operator_error,
+    prepared_by_reference,
+    share_of_range,
+    written_tensors,
+)
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
 from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE

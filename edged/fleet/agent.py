@@ -9,8 +9,7 @@ from pathlib import Path
 from edged.errors import ConfigError, EdgedError, ServerError
 from edged.fleet.answers import DaemonAnswers
 from edged.fleet.board import BoardFiles
-from edged.fleet.records import NodeReport, SignedModel
-from edged.fleet.stages import why_wait
+from edged.fleet.records import NodeReport, SignedModel, why_wait
 from edged.fleet.steps import RolloutSteps, Surroundings
 from edged.fleet.store import FleetState, FleetStore
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import zmq
 
 from edged.client.subscription import Arrival, Subscription
-from edged.fleet.figures import ModelFigures, figures_of
+from edged.fleet.gate import ModelFigures, figures_of
 from edged.messages import Prediction, Status
 from edged.transport.client_socket import Curve
 

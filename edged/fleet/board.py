@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from edged import __version__
 from edged.errors import ConfigError, EdgedError, ModelError
-from edged.fleet.figures import Comparison, ModelFigures
+from edged.fleet.gate import Comparison, ModelFigures
 from edged.fleet.records import Phase, Record, SignedModel
 from edged.system.files import refuse_newer, replace_file
 from edged.system.paths import state_directory

@@ -1,14 +1,17 @@
-"""The gate of a roll-out: conditions on figures, as text such as `agreement>=0.98,p99<=1.2x,not_finite=0`."""
+"""Figures of a model, and the gate of a roll-out: conditions such as `agreement>=0.98,p99<=1.2x,not_finite=0`."""
 
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from edged.errors import ConfigError
-from edged.fleet.figures import Comparison
+
+NO_JOULES = "energy is neither measured nor estimated on this node (no rails, no energy.watts_per_core)"
 
 Metric = Literal["agreement", "p99", "joules", "not_finite"]
 EXAMPLE = "agreement>=0.98,p99<=1.2x,joules<=1.1x,not_finite=0"
@@ -26,6 +29,45 @@ UNITS: Mapping[Metric, tuple[str, ...]] = {  # x: times the figure of the model 
     "not_finite": ("",),
 }
 _CONDITION = re.compile(r"\s*(\w+)\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+
+
+class ModelFigures(BaseModel):
+    """What a model costs a frame. None: not measured."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+    frames: int = Field(0, ge=0)
+    p99_s: float | None = None
+    joules: float | None = None
+    not_finite: int = Field(0, ge=0)
+
+
+class Comparison(BaseModel):
+    """A model beside the one that answered before. `agreement`: share of frames with the same first label."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+    agreement: float | None = None
+    before: ModelFigures
+    after: ModelFigures
+    joules_note: str = NO_JOULES
+
+
+def figures_of(seconds: Sequence[float], joules: Sequence[float | None], not_finite: int = 0) -> ModelFigures:
+    """Summarize frames: seconds of the forward pass and joules of each; all joules are known, or none counts."""
+    known = [each for each in joules if each is not None]
+    whole = known and len(known) == len(joules)
+    return ModelFigures(
+        frames=len(seconds),
+        p99_s=percentile(seconds, 0.99) if seconds else None,
+        joules=math.fsum(known) / len(known) if whole else None,
+        not_finite=not_finite,
+    )
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that at least this share of all values does not exceed."""
+    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ from edged.config import FleetConfig
 from edged.errors import ConfigError, DeviceError, EdgedError, ModelError
 from edged.fleet.answers import DaemonAnswers
 from edged.fleet.board import BoardFiles, RolloutProgress
-from edged.fleet.figures import Comparison
-from edged.fleet.gate import failures, measured_in_use, parse_gate
+from edged.fleet.gate import Comparison, failures, measured_in_use, parse_gate
 from edged.fleet.records import DONE, Phase, Rollout, SignedModel
 from edged.fleet.signing import check_signature
 

@@ -16,7 +16,7 @@ from edged.config import EnergyConfig, WorkerConfig
 from edged.energy.find import find_rails
 from edged.energy.meter import Meter
 from edged.errors import DeviceError, ModelError
-from edged.fleet.figures import NO_JOULES, Comparison, ModelFigures, figures_of
+from edged.fleet.gate import NO_JOULES, Comparison, ModelFigures, figures_of
 from edged.model.head import features_of
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime

@@ -26,8 +26,7 @@ from edged.hub.publish.seen_states import SeenStates
 from edged.hub.publish.sender import AnsweredJob, Outcome, Outgoing
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.summary import Limits
-from edged.hub.workers.observer import JobObserver
-from edged.hub.workers.workers import Workers
+from edged.hub.workers.workers import JobObserver, Workers
 from edged.messages import Features, Frame, JobFailed, Prediction, Scores, Stop, WorkerHello, to_json, topic
 
 

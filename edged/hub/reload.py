@@ -13,7 +13,7 @@ from edged.hub.events import HubEvent
 from edged.hub.frames.router import Router
 from edged.hub.links.guard import Guard
 from edged.hub.links.peers import Links, Role, allowed_by, elsewhere, parse_peer
-from edged.hub.links.runtime_files import RuntimeFiles
+from edged.hub.links.runtime_folder import RuntimeFiles
 from edged.hub.pipeline import Publication
 from edged.hub.stats.counters import Stats
 from edged.hub.workers.supervisor import Supervisor

@@ -24,8 +24,7 @@ from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
 from edged.hub.links.authentication import Rejections
 from edged.hub.links.peers import PRIVATE, Context, open_guard, open_links
-from edged.hub.links.runtime_files import RuntimeFiles
-from edged.hub.links.runtime_folder import private_folder
+from edged.hub.links.runtime_folder import RuntimeFiles, private_folder
 from edged.hub.links.sockets import IO_THREADS, allow_many_descriptors, unusable
 from edged.hub.liveness import Liveness
 from edged.hub.node import Node
@@ -39,9 +38,8 @@ from edged.hub.reload import LiveSettings, Reload
 from edged.hub.service_threads import ServiceThreads
 from edged.hub.signals import Signals
 from edged.hub.stats.counters import Stats
-from edged.hub.stats.health import Health
 from edged.hub.stats.hosts import HostStates
-from edged.hub.stats.metrics_server import ENDPOINT, Scrapes
+from edged.hub.stats.metrics_server import ENDPOINT, Health, Scrapes
 from edged.hub.stats.moments import LoopMetrics, Moments
 from edged.hub.stats.summary import Limits, summary
 from edged.hub.status import Display, LiveDisplay, StatusReport, places

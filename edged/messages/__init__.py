@@ -22,7 +22,7 @@ from edged.messages.camera import (
     SnapshotSettings as SnapshotSettings,
 )
 from edged.messages.greeting import Greeting as Greeting, protocol_problem as protocol_problem
-from edged.messages.host import Frequency as Frequency, HostState as HostState
+from edged.messages.worker import Frequency as Frequency, HostState as HostState
 from edged.messages.link import (
     LinkMessage as LinkMessage,
     ReloadAnswer as ReloadAnswer,

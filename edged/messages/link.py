@@ -17,7 +17,6 @@ from edged.messages.camera import (
     Snapshot,
 )
 from edged.messages.greeting import Greeting, versions_of
-from edged.messages.host import HostState
 from edged.messages.message import INVALID_JSON, Message
 from edged.messages.planning import AssignPart, Echo, MeasureAnswer, MeasureRequest
 from edged.messages.protocol import PROTOCOL
@@ -43,7 +42,16 @@ from edged.messages.teaching import (
     TeachRequest,
     TeachStarted,
 )
-from edged.messages.worker import Features, HelloRequest, IdleEnergy, Job, JobFailed, Scores, WorkerHello
+from edged.messages.worker import (
+    Features,
+    HelloRequest,
+    HostState,
+    IdleEnergy,
+    Job,
+    JobFailed,
+    Scores,
+    WorkerHello,
+)
 
 
 class Stop(Message, frozen=True):

@@ -1,14 +1,15 @@
 """Write a network with 8-bit weights and tensors, in QDQ form, by the quantization tools of onnxruntime.
 
 They choose the scales (those of `mse` come from `ranges`) and write the file; this module gives them pictures as
-the daemon prepares them, and rounds the weights anew (`rounding`). The only module that imports these tools, an
-optional dependency.
+the daemon prepares them. The tools round each weight to its nearest step; here the others of its row make up for
+the error, as those of a compressed network do (`compress/codebook.py`); the scales stay. The only module that
+imports these tools, an optional dependency.
 """
 
 import contextlib
 import io
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -20,9 +21,11 @@ import numpy as np
 import onnx
 import onnx.version_converter
 from numpy.typing import NDArray
+from onnx import numpy_helper
 
 from edged.compress.calibration import second_moments
-from edged.compress.weights import layer_weights
+from edged.compress.codebook import rounded_rows
+from edged.compress.weights import Values, layer_weights
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.from_onnx.file import OnnxFile, read_file
@@ -32,12 +35,39 @@ from edged.model.onnx_reader import graph_of
 from edged.model.package import Input
 from edged.quantization.file import FLOAT, HALF, as_float32, leave_scores_in_floats, name_nodes
 from edged.quantization.ranges import Range, least_error_ranges, overrides
-from edged.quantization.rounding import round_weights
+
+STEPS, SCALE = "_quantized", "_scale"  # the tools append these to the name of a weight
+MOST = 127  # steps of a weight; its zero point is 0
+
+Floats = NDArray[np.float64]
 
 BY_CHANNEL = 13  # the opset from which on weights have scales by channel
 INSTALL = "pip install onnxruntime"
 QUANTIZED = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"}
 METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy", "mse": "MinMax"}  # of the tools
+
+
+def round_weights(
+    quantized: onnx.ModelProto, weights: Mapping[str, Values], moments: Mapping[str, Floats]
+) -> None:
+    """Replace the steps of each weight that has `moments`: of what a row multiplies, [inputs, inputs].
+
+    weights: by name, [outputs, …], one scale for each output or one for all.
+    """
+    tensors = {tensor.name: tensor for tensor in quantized.graph.initializer}
+    for name, moment in moments.items():
+        if name + STEPS in tensors:  # else the layer stays in floats
+            scale = numpy_helper.to_array(tensors[name + SCALE]).astype(np.float64)
+            steps = _steps(weights[name], scale, moment)
+            tensors[name + STEPS].CopyFrom(numpy_helper.from_array(steps, name + STEPS))
+
+
+def _steps(values: Values, scale: Floats, moments: Floats) -> NDArray[np.int8]:
+    def nearest(column: Floats) -> Floats:
+        return np.asarray(np.clip(np.rint(column / scale), -MOST, MOST) * scale, np.float64)
+
+    rounded = rounded_rows(values.reshape(len(values), -1), moments, nearest)
+    return np.asarray(np.rint(rounded / scale.reshape(-1, 1)), np.int8).reshape(values.shape)
 
 
 @dataclass(frozen=True, eq=False)

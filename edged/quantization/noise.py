@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.drawing.chart import COLORS, Chart, LinearAxis
 from edged.model import reference
 from edged.model.graph import Conv, Dense, Dequantize, Graph, Operator, Quantize, QuantizedConv, QuantizedDense
 
@@ -13,6 +14,8 @@ LAYERS = (Conv, Dense, QuantizedConv, QuantizedDense)
 LARGEST = 200.0  # decibels that are shown for a layer without noise
 
 Tensors = Mapping[str, NDArray[np.float32] | NDArray[np.float64]]
+
+TOP = 60.0  # decibels: less noise than that of 8 bits is of no interest
 
 
 @dataclass(frozen=True)
@@ -122,3 +125,27 @@ def _energy(values: NDArray[np.float32] | NDArray[np.float64]) -> float:
 
 def _decibels(signal: float, noise: float) -> float:
     return min(LARGEST, float(10 * np.log10(max(signal, 1e-30) / max(noise, 1e-30))))
+
+
+def noise_chart(name: str, layers: Sequence[LayerNoise]) -> str:
+    """Draw the signal-to-noise ratio of the layers, in the order of the network, as SVG; higher is better.
+
+    One line has the noise of all layers before, the other the layer's own with exact inputs.
+    """
+    x = LinearAxis("layer", 1, max(len(layers), 2), least_step=1)
+    low = min(0.0, *(min(each.decibels, each.own_decibels) for each in layers))
+    y = LinearAxis("signal-to-noise ratio, dB", low, TOP)
+    in_floats = sum(not each.is_quantized for each in layers)
+    chart = Chart(f"Noise of {name}", f"{len(layers)} layers, {in_floats} of them in floats", x, y)
+    lines = {
+        "with the noise of all layers before": [each.decibels for each in layers],
+        "the layer alone": [each.own_decibels for each in layers],
+    }
+    for values, color in zip(lines.values(), COLORS, strict=False):
+        points = [(place, min(value, TOP)) for place, value in enumerate(values, 1)]
+        chart.line(points, color)
+        for layer, point, value in zip(layers, points, values, strict=True):
+            kind = "whole numbers" if layer.is_quantized else "floats"
+            chart.dot(point, color, f"{layer.layer} ({kind}): {value:.1f} dB")
+    chart.legend(dict(zip(lines, COLORS, strict=False)))
+    return chart.svg()

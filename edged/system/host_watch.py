@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from edged.messages import Frequency, HostState
-from edged.messages.host import MOST
+from edged.messages.worker import MOST
 
 LONGEST = 64  # characters of a name
 

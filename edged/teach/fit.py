@@ -1,5 +1,9 @@
-"""Train a head on features: in NumPy, or on an OpenCL device by the trainer of `edged train`."""
+"""Train a head on features: in NumPy, or on an OpenCL device by the trainer of `edged train`.
 
+A verdict counts how many held-back crops a model classifies correctly, by their features: all share one backbone.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -7,18 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
+from edged.model import reference
+from edged.model.cuts import part
 from edged.model.graph import Dense
-from edged.model.head import Head
+from edged.model.head import Head, features_of
+from edged.model.head_versions import Version
+from edged.model.package import Model
 from edged.model.reference import softmax
 from edged.model.shapes import make_graph
+from edged.system.plain_text import aligned
 from edged.teach.examples import LabelledFeatures
 from edged.teach.features import Vector
 
 if TYPE_CHECKING:
     from edged.engine.device import Device
 
-
 Doubles = NDArray[np.float64]
+
+OTHER = "other"
 
 
 @dataclass(frozen=True)
@@ -140,3 +150,62 @@ def fit_on(device: "Device", examples: LabelledFeatures, recipe: FitSettings) ->
     trainer.train(recipe.orders(len(features)), recipe.rates())
     hidden, scores = (each for each in trainer.graph().operators if isinstance(each, Dense))
     return scale.folded(Head(hidden.weight, hidden.bias, scores.weight, scores.bias))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answers of a model to the held-back crops. `answers`: one for each; `truth`: its label."""
+
+    truth: tuple[str, ...]
+    answers: tuple[str, ...]
+
+    @property
+    def right(self) -> int:
+        """Return the number of correct answers."""
+        return sum(a == b for a, b in zip(self.truth, self.answers, strict=True))
+
+    @property
+    def accuracy(self) -> float:
+        """Return the share of correct answers; 0 without crops."""
+        return self.right / len(self.truth) if self.truth else 0.0
+
+    def table(self, labels: Sequence[str]) -> str:
+        """Format a row for each label: how often each answer was given.
+
+        One column counts all answers that are none of these labels.
+        """
+        columns = [*labels, *([OTHER] if set(self.answers) - set(labels) else [])]
+        rows = [["", *columns, "right"]]
+        for label in labels:
+            answers = [
+                a if a in labels else OTHER for t, a in zip(self.truth, self.answers, strict=True) if t == label
+            ]
+            share = f"{answers.count(label) / len(answers):.0%}" if answers else "none held back"
+            rows.append([label, *(str(answers.count(each) or "·") for each in columns), share])
+        return "\n".join(aligned(rows, left=1))
+
+    def __str__(self) -> str:
+        return f"{self.right} of {len(self.truth)} ({self.accuracy:.1%})"
+
+
+def verdict_of_head(head: Head, labels: Sequence[str], held_back: LabelledFeatures) -> Verdict:
+    """Evaluate a head on the examples that are held back."""
+    return _verdict(head.shares(held_back.features), labels, held_back)
+
+
+def verdict_of_model(model: Model, held_back: LabelledFeatures) -> Verdict:
+    """Evaluate the layers after the features of the config's own model."""
+    graph = model.graph.checked()
+    rest = part(graph, features_of(graph), None)
+    return _verdict(reference.run(rest, held_back.features), model.labels, held_back)
+
+
+def verdict_of_version(version: Version, content: bytes, held_back: LabelledFeatures) -> Verdict:
+    """Evaluate a version whose head has this content. Raises ModelError for a damaged one."""
+    head = Head.from_bytes(content, version.features, version.hidden, len(version.labels))
+    return verdict_of_head(head, version.labels, held_back)
+
+
+def _verdict(scores: Vector, labels: Sequence[str], held_back: LabelledFeatures) -> Verdict:
+    truth = tuple(held_back.labels[index] for index in held_back.classes)
+    return Verdict(truth, tuple(labels[index] for index in scores.reshape(len(held_back), -1).argmax(axis=1)))

@@ -9,17 +9,22 @@ from edged.errors import ConfigError
 from edged.system import exclusive_lock
 from edged.teach.store_crop import Crop, Pixels, label_of, pixels_sha256, to_png
 from edged.teach.store_files import (
+    LEAST_CROPS,
     CropProblem,
     Found,
     StoreError,
+    StoreLimits,
     adopted,
     crops_in,
+    path_of,
+    read_manifest,
     read_pixels,
     save,
     set_aside,
+    surplus,
     sweep,
+    write_manifest,
 )
-from edged.teach.store_manifest import LEAST_CROPS, StoreLimits, path_of, read_manifest, surplus, write_manifest
 
 Key = tuple[str, str]  # label, hash
 

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.device import Device
-from edged.engine.gradients.depthwise_gradient import is_depthwise
 from edged.engine.gradients.dropout import dropout, dropout_use
 from edged.engine.gradients.flatten_batch import flatten_batch
-from edged.engine.gradients.groups import ungrouped
+from edged.engine.gradients.grouped_conv import is_depthwise, ungrouped
 from edged.engine.gradients.norm import norm_forward, norm_use
 from edged.engine.gradients.slope import training_tensor
 from edged.engine.gradients.winograd_weights import is_faster, winograd_forward

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edged.engine.device import Device
-from edged.engine.gradients.adam import adam
-from edged.engine.gradients.sgd import sgd
+from edged.engine.gradients.update import adam, sgd
 from edged.engine.launch import Launch, Resident
 from edged.model.graph import Float32
 from edged.train.config import Learning

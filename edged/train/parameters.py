@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
-from edged.engine.gradients.depthwise_gradient import is_depthwise
+from edged.engine.gradients.grouped_conv import is_depthwise
 from edged.engine.launch import Resident
 from edged.engine.layout import Tensor
 from edged.engine.variants.conv_depthwise import pack_depthwise

@@ -1,25 +1,35 @@
-"""The launches of a training step, and of the evaluation of a batch."""
+"""The launches of a training step, its backward pass included, and of the evaluation of a batch."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
+from edged.engine.gradients import BACKWARD
+from edged.engine.gradients.conv_gradient import halo_of_given
 from edged.engine.gradients.cross_entropy import cross_entropy
-from edged.engine.gradients.gather import BatchImages, gather
-from edged.engine.gradients.gather_features import gather_features
-from edged.engine.gradients.gather_vectors import gather_vectors
-from edged.engine.gradients.moving_average import moving_average
+from edged.engine.gradients.dropout import dropout_gradient
+from edged.engine.gradients.gather import BatchImages, gather, gather_features, gather_vectors
+from edged.engine.gradients.grouped_conv import within_groups
+from edged.engine.gradients.norm import norm_gradient
+from edged.engine.gradients.slope import Slope, join_gradients
+from edged.engine.gradients.update import moving_average
 from edged.engine.launch import Launch, Resident
-from edged.engine.layout import Tensor
+from edged.engine.layout import NO_HALO, Halo, Tensor
 from edged.engine.variants.softmax import SOFTMAX
 from edged.engine.variants.variant import Site
-from edged.model.graph import Softmax
+from edged.model.activations import LINEAR, Activation
+from edged.model.graph import Activate, Add, Conv, Dense, Operator, Softmax
 from edged.model.package import Input
-from edged.train.backward_pass import backward_launches
-from edged.train.lowering import Lowered, forward_launches
+from edged.train.lowering import Lowered, Residents, forward_launches
 from edged.train.optimizer import Optimizer, update_launches
 from edged.train.parameters import VALUE, ParameterStore
+from edged.train.training_operators import Dropout, TrainedNorm
 
 ANY_SIZE = 0  # size of a buffer that differs between data sets
+
+_BACKWARD = {**BACKWARD, TrainedNorm: norm_gradient, Dropout: dropout_gradient}
+Halos = Mapping[str, Halo]
 
 
 @dataclass(frozen=True)
@@ -96,3 +106,125 @@ def _gather(
 def _averages(lowered: Lowered, store: ParameterStore) -> tuple[Launch, ...]:
     weights, averages = (Resident(buffer, store.count * VALUE) for buffer in ("parameters", "averages"))
     return (moving_average(weights, averages, lowered.device),)
+
+
+def backward_launches(
+    lowered: Lowered, parameters: Mapping[str, Residents], gradients: Mapping[str, Residents]
+) -> tuple[Tensor, tuple[Launch, ...]]:
+    """Return where the loss writes the gradient of the logits, and the launches that follow.
+
+    `parameters`, `gradients`: by operator and role.
+    """
+    first = _Pass(lowered, parameters, gradients, {})
+    first.run()
+    whole = _Pass(lowered, parameters, gradients, first.halos)
+    whole.run()
+    return whole.of_logits, tuple(whole.launches)
+
+
+class _Pass:
+    """One pass from the end to the start.
+
+    It finds the halos that kernels need around gradients, `halos` by the gradients' names; the next pass allocates
+    them.
+    """
+
+    def __init__(
+        self,
+        lowered: Lowered,
+        parameters: Mapping[str, Residents],
+        gradients: Mapping[str, Residents],
+        given_halos: Halos,
+    ) -> None:
+        self._lowered, self._tensors = lowered, lowered.tensors
+        self._parameters, self._gradients = parameters, gradients
+        self._given_halos = given_halos
+        self._learning = _learning(lowered)
+        self._activations = {each.output: _activation(each) for each in lowered.graph.operators}
+        self.halos: dict[str, Halo] = {}
+        self.launches: list[Launch] = []
+        self.of_logits = self._gradient_of(lowered.graph.output, "loss")
+        # by tensor: its gradient so far, and whether that is the one before the tensor's activation
+        self._so_far: dict[str, tuple[Tensor, bool]] = {}
+        self._give(lowered.graph.output, self.of_logits)
+
+    def run(self) -> None:
+        for operator in reversed(self._lowered.graph.operators):
+            if operator.output in self._learning:
+                self._step(operator)
+
+    def _step(self, operator: Operator) -> None:
+        given = self._whole(operator)
+        if isinstance(operator, Activate | Add):
+            for name in operator.inputs:
+                if name in self._learning:
+                    self._hand_on(operator, name, given)
+            return
+        slope = self._slope(operator, given, operator.inputs[0])
+        if isinstance(slope.operator, Conv):
+            halo = halo_of_given(slope.operator, slope.source, slope.output) if slope.wanted else NO_HALO
+            self.halos[given.name] = self.halos.get(given.name, NO_HALO) | halo
+        self.launches += _BACKWARD[type(slope.operator)](slope)
+        if isinstance(operator, Conv) and slope.operator.groups < operator.groups:
+            self.launches.append(within_groups(operator, slope))
+
+    def _slope(self, operator: Operator, given: Tensor, source: str) -> Slope[Any]:
+        """Return the backward pass of an operator that writes the gradient of `source` itself, if any."""
+        wanted, plus = None, None
+        if source in self._learning:
+            wanted = self._gradient_of(source, operator.name)
+            plus, _ = self._so_far.get(source, (None, False))
+            self._so_far[source] = wanted, True
+        return Slope(
+            self._lowered.conv(operator) if isinstance(operator, Conv | Dense) else operator,
+            self._tensors[source],
+            self._tensors[operator.output],
+            given,
+            wanted,
+            self._lowered.device,
+            plus,
+            self._activations.get(source, LINEAR),
+            self._parameters.get(operator.name, {}),
+            self._gradients.get(operator.name, {}),
+        )
+
+    def _hand_on(self, operator: Operator, source: str, given: Tensor) -> None:
+        """Pass the gradient of the output on as that of the input."""
+        if source in self._so_far:
+            self._join(operator, source, given)
+        else:
+            self._give(source, given)
+
+    def _give(self, tensor: str, gradient: Tensor) -> None:
+        """Note the first gradient of a tensor, which has not passed its activation."""
+        self._so_far[tensor] = gradient, self._activations.get(tensor, LINEAR) == LINEAR
+
+    def _whole(self, operator: Operator) -> Tensor:
+        """Return the gradient of the output of `operator`, after all readers have contributed."""
+        given, is_before_activation = self._so_far[operator.output]
+        if not is_before_activation:
+            del self._so_far[operator.output]
+            self._join(operator, operator.output, given)
+        return self._so_far[operator.output][0]
+
+    def _join(self, operator: Operator, source: str, given: Tensor) -> None:
+        slope = self._slope(replace(operator, name=f"{operator.name}:join"), given, source)
+        if slope.wanted:
+            self.launches.append(join_gradients(slope, slope.wanted))
+
+    def _gradient_of(self, tensor: str, giver: str) -> Tensor:
+        name = f"{tensor}:gradient of {giver}"
+        return replace(self._tensors[tensor], name=name, halo=self._given_halos.get(name, NO_HALO))
+
+
+def _learning(lowered: Lowered) -> set[str]:
+    """Return the tensors that depend on a parameter."""
+    names: set[str] = set()
+    for operator in lowered.graph.operators:
+        if hasattr(operator, "weight") or hasattr(operator, "scale") or names & set(operator.inputs):
+            names.add(operator.output)
+    return names
+
+
+def _activation(operator: Operator) -> Activation:
+    return getattr(operator, "activation", LINEAR)

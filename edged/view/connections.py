@@ -1,23 +1,79 @@
-"""Accept connections for uvicorn, which has no time-out for a TLS handshake, a request or a response."""
+"""Accept connections for uvicorn, which has no time-out for a TLS handshake, a request or a response.
+
+Peers that are disconnected or refused are counted, and logged without a flood.
+"""
 
 import asyncio
 import logging
 import socket
 import ssl
 import time
+from collections import Counter
 from collections.abc import Callable
+from typing import Literal, get_args
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from edged.view.disconnections import Disconnections, Reason
 from edged.view.limits import ConnectionLimits, displaced_by, network_of
+
+log = logging.getLogger("edged.view")
+
+Reason = Literal["slow", "silent", "stalled", "too_many", "malformed", "not_tls", "wrong_password", "guessing"]
+
+TEXTS: dict[Reason, str] = {
+    "slow": "disconnected: it did not finish its request in time",
+    "silent": "disconnected: it sent no request",
+    "stalled": "disconnected: it does not read the response",
+    "too_many": "disconnected to make room for a new connection: no address has more",
+    "malformed": "disconnected: it sent an invalid HTTP request",
+    "not_tls": "disconnected: its TLS handshake failed, or it has no certificate of --client-ca",
+    "wrong_password": "sent a wrong password",
+    "guessing": "sent too many wrong passwords: refused for a while",
+}
+QUIET: frozenset[Reason] = frozenset({"silent"})  # browsers connect in advance
+AGAIN_S = 60.0  # seconds between two lines for the same address and reason
+LINES = 5  # at most, each time that lines are written
+MOST_HOSTS = 100
 
 WRITE_BUFFER = 32_768  # bytes of responses in this process, and as many in the kernel, for a slow reader
 RETRY_S = 0.1  # seconds after an error of the kernel, such as no more file descriptors
 
-log = logging.getLogger("edged.view")
+
+class Disconnections:
+    """Counts disconnections by reason, and collects those that are not logged yet."""
+
+    def __init__(self) -> None:
+        self.totals: Counter[Reason] = Counter(dict.fromkeys(get_args(Reason), 0))
+        self._unlogged: Counter[tuple[Reason, str]] = Counter()
+        self._logged_s: dict[tuple[Reason, str], float] = {}
+
+    def add(self, reason: Reason, host: str) -> None:
+        """Count one of the address `host`."""
+        self.totals[reason] += 1
+        key = (reason, host)
+        is_known = key in self._unlogged or len(self._unlogged) < MOST_HOSTS
+        self._unlogged[key if is_known else (reason, "other addresses")] += 1
+
+    def write_log(self, now_s: float) -> None:
+        """Log new ones: a line for each address and reason, with its count, once a minute."""
+        self._logged_s = {key: at for key, at in self._logged_s.items() if now_s - at < AGAIN_S}
+        due = [key for key in self._unlogged if key not in self._logged_s][:LINES]
+        for reason, host in due:
+            self._logged_s[reason, host] = now_s
+            self._write_line(reason, host, self._unlogged.pop((reason, host)))
+
+    def close(self) -> None:
+        """Log all that remain."""
+        for (reason, host), times in self._unlogged.items():
+            self._write_line(reason, host, times)
+        self._unlogged.clear()
+
+    @staticmethod
+    def _write_line(reason: Reason, host: str, times: int) -> None:
+        level = logging.INFO if reason in QUIET else logging.WARNING
+        log.log(level, "view: %s: %s%s", host, TEXTS[reason], f" ({times} times)" if times > 1 else "")
 
 
 class ViewConnection(H11Protocol):

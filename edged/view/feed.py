@@ -12,9 +12,8 @@ from urllib.parse import quote
 from edged.client.node_state import CameraSummary, NodeState
 from edged.messages import Label
 from edged.messages.message import as_dict
-from edged.view.disconnections import Reason
-from edged.view.history import PastMinute
-from edged.view.watcher import Shot, Watcher
+from edged.view.connections import Reason
+from edged.view.watcher import PastMinute, Shot, Watcher
 
 EVENTS = 30
 

@@ -13,8 +13,7 @@ from edged.client.subscription import Subscription
 from edged.errors import MessageError
 from edged.messages import SNAPSHOTS
 from edged.transport.client_socket import Context, Curve
-from edged.view.history import HOUR_S
-from edged.view.watcher import Watcher
+from edged.view.watcher import HOUR_S, Watcher
 
 WAIT_MS = 100
 AGAIN_S = 5.0  # after a request for events that failed

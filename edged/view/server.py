@@ -27,13 +27,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from edged.transport.address import host_and_port, is_ipv6
-from edged.view.connections import RETRY_S, ConnectionServer, ViewConnection
-from edged.view.disconnections import Disconnections
+from edged.view.connections import RETRY_S, ConnectionServer, Disconnections, ViewConnection
 from edged.view.feed import TICK_S, Feed
 from edged.view.limits import ConnectionLimits, PasswordThrottle, displaced_by, network_of
 from edged.view.teach_jobs import TeachJobs
-from edged.view.teachers import Teachers
-from edged.view.teaching import TeachingSite
+from edged.view.teaching import Teachers, TeachingSite
 from edged.view.watcher import Watcher
 
 PAGE = Path(__file__).with_name("page")

@@ -29,8 +29,7 @@ from edged.runtime.base import ModelRuntime
 from edged.system.host_watch import READ_S, HostWatch
 from edged.transport.hub_link import HubLink
 from edged.worker.completion import Completed, Completions, Outcome
-from edged.worker.heads import LoadedHeads
-from edged.worker.job_io import Served, answer_to, frames_of, not_finite
+from edged.worker.job_io import LoadedHeads, Served, answer_to, frames_of, not_finite
 from edged.worker.warm_up import SelfCheck
 from edged.worker.watch import JobTrace
 

@@ -15,8 +15,7 @@ import msgspec
 
 from edged.config import Config
 from edged.energy.find import find_rails
-from edged.energy.idle import meter_of
-from edged.energy.meter import Meter
+from edged.energy.meter import Meter, meter_of
 from edged.messages import MeasureRequest, WorkerHello
 from edged.model.package import load_model
 from edged.runtime.model_part import part_of

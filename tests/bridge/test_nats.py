@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from edged.bridge.place import PlaceFile, StreamPlace, from_header
+from edged.bridge.jetstream import PlaceFile, StreamPlace, from_header
 from edged.bridge.subjects import Subjects, streams_of
 from edged.client.replay import FetchedPage, Lost
 from edged.client.subscription import Arrival, SnapshotPicture

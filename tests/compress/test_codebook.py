@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from edged.compress.codebook import share
-from edged.compress.huffman import huffman_bits
+from edged.compress.coded_file import huffman_bits
 from edged.compress.pruning import pruned
 from edged.compress.search import last_within
 

@@ -7,8 +7,7 @@ import onnx
 
 from edged import config
 from edged.compress.calibration import second_moments
-from edged.compress.codebook import share
-from edged.compress.compensation import compensated
+from edged.compress.codebook import compensated, share
 from edged.compress.weights import weights_of
 from edged.model.package import load_model
 from edged.runtime.model_part import run_reference

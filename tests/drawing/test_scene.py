@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from edged.camera.sources.synthetic import draw_glyph
-from edged.drawing.backdrop import LUMA, Pixels
-from edged.drawing.scene import Digit, Scene, compose, render
+from edged.drawing.scene import LUMA, Digit, Pixels, Scene, compose, render
 
 
 def scene_of(seed: int, width: int = 160, height: int = 120) -> tuple[Scene, Digit]:

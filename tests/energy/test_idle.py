@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from edged.config import EnergyConfig
-from edged.energy import idle, meter
+from edged.energy import meter
 from edged.energy.find import find_rails
-from edged.energy.idle import meter_of
-from edged.energy.meter import Meter
+from edged.energy.meter import Meter, meter_of
 from tests.energy.supply import Stepped
 from tests.energy.sysfs import jetson, juno
 
@@ -18,7 +17,7 @@ def test_it_is_measured_at_the_first_start_and_kept_for_the_next(
 ) -> None:
     jetson(tmp_path)
     (tmp_path / "boot_id").write_text("first\n")
-    monkeypatch.setattr(idle, "BOOT", tmp_path / "boot_id")
+    monkeypatch.setattr(meter, "BOOT", tmp_path / "boot_id")
     rails = find_rails(EnergyConfig(sysfs=tmp_path, sample_hz=100, idle_s=0.1))
 
     measured = meter_of(rails, tmp_path).idle_watts

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edged.energy.sums import CounterSum, PowerIntegral, joules_between
+from edged.energy.reader import CounterSum, PowerIntegral, joules_between
 
 WRAP = 262143.0
 

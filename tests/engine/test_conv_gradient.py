@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from edged.engine.gradients.conv_gradient import conv_gradient, halo_of_given
-from edged.engine.gradients.depthwise_gradient import is_depthwise
+from edged.engine.gradients.grouped_conv import is_depthwise
 from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Argument, Resident
 from edged.engine.layout import Halo, Tensor

@@ -9,8 +9,8 @@ import pytest
 
 from edged.config import ModelConfig
 from edged.engine.device import Device
-from edged.engine.in_place import Share, find_shares
 from edged.engine.layout import Tensor
+from edged.engine.memory import Share, find_shares
 from edged.engine.planner import RULES, make_plan
 from edged.engine.runtime import Runtime
 from edged.engine.verifying import Verification

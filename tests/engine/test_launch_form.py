@@ -1,6 +1,6 @@
 """Which form of launching the next job takes."""
 
-from edged.engine.launch_form import COMPARED, TRIED_EVERY, FormChoice, LaunchForm
+from edged.engine.one_launch import COMPARED, TRIED_EVERY, FormChoice, LaunchForm
 
 Seconds = dict[LaunchForm, float]
 

@@ -11,13 +11,11 @@ from edged.engine import composition, executable, one_launch
 from edged.engine.composition import compose, compositions, pause_on
 from edged.engine.device import Device
 from edged.engine.host_step import HostStep
-from edged.engine.launch_form import LaunchForm
-from edged.engine.one_launch import OneLaunchStep
-from edged.engine.packed import weights_of
+from edged.engine.one_launch import LaunchForm, OneLaunchStep
+from edged.engine.packed import WeightBuffers, WeightPlace, weights_of
 from edged.engine.planner import make_plan
 from edged.engine.programs import source_of
 from edged.engine.runtime import Runtime
-from edged.engine.weight_buffers import WeightBuffers, WeightPlace
 from edged.model.cuts import cut_after, part
 from edged.model.mobile_networks import mobilenet_v2
 from edged.model.package import load_model

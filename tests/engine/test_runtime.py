@@ -12,11 +12,11 @@ import pytest
 from edged import config
 from edged.engine import executable
 from edged.engine.device import Device
+from edged.engine.executable import shares_memory
 from edged.engine.job import PendingDeviceJob
 from edged.engine.opencl import cl
 from edged.engine.runtime import Runtime
 from edged.engine.selection import CONVOLUTIONS, Rules
-from edged.engine.shared_memory import shares_memory
 from edged.engine.transfer import CopyOut
 from edged.errors import DeviceError
 from edged.model.package import load_model

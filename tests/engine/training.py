@@ -13,7 +13,7 @@ from edged.model.graph import Activate, Operator
 from edged.model.package import Input
 from edged.train.optimizer import Optimizer, moments_of, update_launches, update_scalars
 from edged.train.reference.backward import backward, forward
-from edged.train.reference.step import no_moments, step
+from edged.train.reference.network import no_moments, step
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
 

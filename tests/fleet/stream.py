@@ -10,7 +10,7 @@ import msgspec
 import zmq
 
 from edged.fleet.answers import DaemonAnswers
-from edged.fleet.figures import Comparison, ModelFigures
+from edged.fleet.gate import Comparison, ModelFigures
 from edged.messages import PredictionModel, Published, to_json
 from tests.client.statuses import SECONDS, camera, prediction, status
 from tests.eventually import eventually, free_port

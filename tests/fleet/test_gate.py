@@ -3,8 +3,16 @@
 import pytest
 
 from edged.errors import ConfigError
-from edged.fleet.figures import Comparison, ModelFigures, figures_of, percentile
-from edged.fleet.gate import EXAMPLE, failures, measured_in_use, parse_gate
+from edged.fleet.gate import (
+    EXAMPLE,
+    Comparison,
+    ModelFigures,
+    failures,
+    figures_of,
+    measured_in_use,
+    parse_gate,
+    percentile,
+)
 
 BEFORE = ModelFigures(frames=100, p99_s=0.010, joules=0.5)
 

@@ -5,8 +5,16 @@ from collections.abc import Mapping
 import pytest
 
 from edged.errors import ConfigError
-from edged.fleet.records import NodeReport, Phase, Rollout, RolloutStage, SignedModel
-from edged.fleet.stages import stage_index, stages_of, why_wait
+from edged.fleet.records import (
+    NodeReport,
+    Phase,
+    Rollout,
+    RolloutStage,
+    SignedModel,
+    stage_index,
+    stages_of,
+    why_wait,
+)
 
 NODES = [f"node-{number}" for number in range(30)]
 MODEL = SignedModel(name="doors", file="doors.onnx", sha256="0" * 64, size=1)

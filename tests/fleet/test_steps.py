@@ -13,7 +13,7 @@ from edged.config import FleetConfig
 from edged.fleet import steps
 from edged.fleet.answers import DaemonAnswers
 from edged.fleet.board import BoardFiles
-from edged.fleet.figures import Comparison
+from edged.fleet.gate import Comparison
 from edged.fleet.records import DONE, Rollout, RolloutStage, SignedModel
 from edged.fleet.signing import load_signer, load_signers, new_signer, sign
 from edged.fleet.steps import RolloutSteps, Surroundings

@@ -11,8 +11,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.links.authentication import Rejections
-from edged.hub.stats.health import LIVE_S, Health
-from edged.hub.stats.metrics_server import Scrapes
+from edged.hub.stats.metrics_server import LIVE_S, Health, Scrapes
 from edged.metrics import Metrics
 from tests.eventually import eventually, free_port
 from tests.hub.pipeline import new_services

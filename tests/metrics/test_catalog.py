@@ -13,7 +13,7 @@ from edged.hub.service_threads import ServiceName
 from edged.hub.stats.counters import LabelCounts
 from edged.hub.wiring import ENDPOINTS
 from edged.messages import STAGES, EnergyMethod
-from edged.messages.host import MOST
+from edged.messages.worker import MOST
 from edged.metrics import Metrics
 from edged.metrics.catalog import DROPPED, LOST
 from edged.metrics.declare import SECONDS

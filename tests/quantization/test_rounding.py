@@ -7,7 +7,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from edged.quantization.rounding import round_weights
+from edged.quantization.calibration import round_weights
 
 
 def test_the_outputs_are_nearer_than_with_each_weight_rounded_to_its_nearest_step() -> None:

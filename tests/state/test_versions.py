@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from edged import __version__
+from edged.bridge.jetstream import PlaceFile, StreamPlace
 from edged.bridge.nats import place_path
-from edged.bridge.place import PlaceFile, StreamPlace
 from edged.engine.tuning_records import read_record
 from edged.errors import ConfigError, NewerStateError
 from edged.fleet.board import BoardFiles

@@ -59,8 +59,8 @@ def _tune(folder: Path) -> None:
 
 
 def _roll_out(folder: Path) -> None:
+    from edged.bridge.jetstream import PlaceFile, StreamPlace
     from edged.bridge.nats import place_path
-    from edged.bridge.place import PlaceFile, StreamPlace
     from edged.fleet.board import BoardFiles, RolloutProgress
     from edged.fleet.records import SignedModel
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edged.messages import Frequency, HostState
-from edged.messages.host import MOST
+from edged.messages.worker import MOST
 from edged.system.host_watch import HostWatch, frequencies, read, temperatures
 from tests.energy.sysfs import hwmon_device
 from tests.eventually import eventually

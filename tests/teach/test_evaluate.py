@@ -1,6 +1,6 @@
 """What a verdict says."""
 
-from edged.teach.evaluate import Verdict
+from edged.teach.fit import Verdict
 
 VERDICT = Verdict(("open", "open", "closed", "open"), ("open", "closed", "7", "open"))
 

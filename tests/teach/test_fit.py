@@ -5,9 +5,8 @@ import pytest
 
 from edged.engine.device import list_devices
 from edged.model.head import Head
-from edged.teach.evaluate import of_head
 from edged.teach.examples import LabelledFeatures
-from edged.teach.fit import FitSettings, Scale, first_head, fit, gradients
+from edged.teach.fit import FitSettings, Scale, first_head, fit, gradients, verdict_of_head
 
 LABELS = ("closed", "half open", "open")
 PLACES = [None, *[device for device in list_devices() if device.kind == "cpu"][:1]]
@@ -26,7 +25,7 @@ def clouds(seed: int, each: int = 40, features: int = 12) -> LabelledFeatures:
 def test_it_learns_and_judges_fresh_examples_rightly(place: object) -> None:
     head = fit(clouds(1), FitSettings(hidden=8, steps=200), place)  # type: ignore[arg-type]
 
-    assert of_head(head, LABELS, clouds(2)).accuracy > 0.97
+    assert verdict_of_head(head, LABELS, clouds(2)).accuracy > 0.97
 
 
 @pytest.mark.parametrize("place", PLACES, ids=["numpy", "cpu"][: len(PLACES)])

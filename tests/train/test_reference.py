@@ -12,8 +12,7 @@ from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, 
 from edged.model.shapes import make_graph
 from edged.train.optimizer import Adam, Sgd
 from edged.train.reference.backward import running
-from edged.train.reference.network import cross_entropy, forward_and_back
-from edged.train.reference.step import no_moments, step
+from edged.train.reference.network import cross_entropy, forward_and_back, no_moments, step
 from edged.train.training_operators import new_norm
 
 RANDOM = np.random.default_rng(0)

@@ -3,7 +3,7 @@
 import random
 
 from edged.clock import NANOSECONDS, now_ns, wall_s
-from edged.transport.hub_clock import HubClock
+from edged.transport.hub_link import HubClock
 
 MILLISECOND = 1_000_000
 AHEAD_NS = 3_600 * NANOSECONDS + 12_345

@@ -3,7 +3,7 @@
 import msgspec
 
 from edged.messages import Prediction
-from edged.view.history import History
+from edged.view.watcher import History
 from tests.view.published import prediction
 
 HOUR = 60

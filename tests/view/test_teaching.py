@@ -13,7 +13,7 @@ import pytest
 from edged.config.load import password_in
 from edged.view.server import bound, view_server
 from edged.view.teach_jobs import TeachJobRequest, TeachJobs
-from edged.view.teachers import Teachers
+from edged.view.teaching import Teachers
 from edged.view.watcher import Watcher
 from tests.eventually import eventually, free_port
 

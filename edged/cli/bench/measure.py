@@ -15,9 +15,8 @@ from edged import config
 from edged.cli.options import above_zero, add_sysfs
 from edged.cli.pictures import MOST, chosen_of, pictures_of
 from edged.energy.find import Rails, find_rails
-from edged.energy.idle import watts_over
-from edged.energy.meter import Meter
-from edged.engine.launch_form import COMPARED
+from edged.energy.meter import Meter, watts_over
+from edged.engine.one_launch import COMPARED
 from edged.messages import EnergyMethod
 from edged.model import reference
 from edged.model.package import Model

@@ -17,13 +17,11 @@ from edged.cli.train.data import open_source
 from edged.compress.codebook import Codebook
 from edged.compress.coded_file import coded_layer
 from edged.compress.judge import Judge, JudgedPictures
-from edged.compress.network import Network
-from edged.compress.outcome import Compression
-from edged.compress.report import write_report
+from edged.compress.network import Network, written
+from edged.compress.report import Compression, write_report
 from edged.compress.retraining import RetrainedEpoch, Retraining, judging_examples, slower
 from edged.compress.search import Search
 from edged.compress.weights import with_weights
-from edged.compress.write import written
 from edged.errors import ConfigError, EdgedError
 from edged.model.from_onnx.file import read_file
 from edged.model.graph import Graph

@@ -30,8 +30,8 @@ RUN = {  # module and function of each action
     "pause": "operator.change_rollout",
     "resume": "operator.change_rollout",
     "rollback": "operator.change_rollout",
-    "agent": "agent.run",
-    "trial": "trial.run",
+    "agent": "board.run_agent",
+    "trial": "board.run_trial",
 }
 
 

@@ -17,9 +17,8 @@ from edged.errors import ConfigError, ModelError
 from edged.fleet.agent import SILENT_S
 from edged.fleet.board import sha256_of
 from edged.fleet.gate import parse_gate
-from edged.fleet.records import DONE, Rollout, SignedModel
+from edged.fleet.records import DONE, Rollout, SignedModel, stages_of
 from edged.fleet.signing import load_signer, new_signer, sign
-from edged.fleet.stages import stages_of
 from edged.fleet.store import FleetState, FleetStore
 from edged.model.model_file import model_stem
 from edged.model.package import read_model

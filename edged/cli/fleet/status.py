@@ -10,7 +10,7 @@ from typing import Any
 
 from edged.cli.fleet.operator import open_store
 from edged.cli.terminal import interrupt_on_sigterm
-from edged.fleet.figures import Comparison
+from edged.fleet.gate import Comparison
 from edged.fleet.records import NodeReport
 from edged.fleet.store import FleetState
 from edged.system.plain_text import aligned, printable, printable_json, printable_lines

@@ -17,8 +17,7 @@ from edged.system.files import FOR_ALL, replace_file
 from edged.teach.pictures import contact_sheet, shows_colours, side_by_side
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels
-from edged.teach.store_files import StoreError
-from edged.teach.store_manifest import MEGABYTE, counts
+from edged.teach.store_files import MEGABYTE, StoreError, counts
 from edged.teach.versions import versions_in
 
 COLUMNS = 12  # pixels of a picture on the sheet

@@ -12,9 +12,9 @@ from edged.errors import EdgedError, ModelError
 from edged.messages.message import as_dict
 from edged.messages.teaching import PromoteAnswer, PromoteRequest
 from edged.model.head_versions import PromotedRecord, Version, load_head, load_promoted, save_promoted
-from edged.teach import evaluate
 from edged.teach.device_choice import find_place, lower_priority
 from edged.teach.examples import split
+from edged.teach.fit import verdict_of_version
 from edged.teach.store import CropStore
 from edged.teach.versions import find_version
 
@@ -55,7 +55,7 @@ def _check_better(place: Place, version: Version, arguments: argparse.Namespace)
     else:
         lower_priority()
         _, held_back = split(store, features_with_progress(store, model, find_place(place.config.workers, None)))
-        after = evaluate.of_version(version, load_head(place.folder, version), held_back)
+        after = verdict_of_version(version, load_head(place.folder, version), held_back)
         name, before = running_verdict(place, model, held_back)
         evaluation = {"held_back": as_object(after), "before": {"name": name, **as_object(before)}}
         tell = note if arguments.json else show

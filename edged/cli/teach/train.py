@@ -12,12 +12,10 @@ from edged.model.head import features_of
 from edged.model.head_versions import load_head, load_version
 from edged.model.package import Model
 from edged.system.plain_text import printable_lines
-from edged.teach import evaluate
 from edged.teach.device_choice import find_place, lower_priority
-from edged.teach.evaluate import Verdict
 from edged.teach.examples import LabelledFeatures, check, split
 from edged.teach.features import Vector, all_features
-from edged.teach.fit import FitSettings, fit
+from edged.teach.fit import FitSettings, Verdict, fit, verdict_of_head, verdict_of_model, verdict_of_version
 from edged.teach.store import CropStore
 from edged.teach.versions import write_version
 
@@ -44,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     start = time.monotonic()
     head = fit(train, recipe, device)
     took_s = time.monotonic() - start
-    verdict = evaluate.of_head(head, train.labels, held_back)
+    verdict = verdict_of_head(head, train.labels, held_back)
     name, before = running_verdict(place, model, held_back)
     version = write_version(place.folder, model, head, train.labels, recipe.seed, as_object(verdict))
     where = device.name if device else "NumPy"
@@ -84,10 +82,10 @@ def running_verdict(place: Place, model: Model, held_back: LabelledFeatures) -> 
         version = load_version(place.folder, sha256) if sha256 else None
         if version and version.base.sha256 == model.sha256:
             content = load_head(place.folder, version)
-            return f"version {version.sha256[:12]}", evaluate.of_version(version, content, held_back)
+            return f"version {version.sha256[:12]}", verdict_of_version(version, content, held_back)
     except ModelError as error:
         warn(str(error))
-    return f"the config's model, {model.name}", evaluate.of_model(model, held_back)
+    return f"the config's model, {model.name}", verdict_of_model(model, held_back)
 
 
 def as_object(verdict: Verdict) -> dict[str, Any]:

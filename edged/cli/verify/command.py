@@ -116,7 +116,7 @@ def _other(model: Model, arguments: argparse.Namespace, images: NDArray[np.uint8
 
 
 def _write_page(path: Path, report: "VerifyReport", images: NDArray[np.uint8]) -> None:
-    from edged.cli.verify.page import page
+    from edged.cli.verify.report import page
 
     try:
         path.write_text(page(report, images), "utf-8")

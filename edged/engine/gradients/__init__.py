@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 
-from edged.engine.gradients.average_pool_gradient import average_pool_gradient
 from edged.engine.gradients.conv_gradient import conv_gradient
 from edged.engine.gradients.flatten_batch import flatten_batch_gradient
-from edged.engine.gradients.max_pool_gradient import max_pool_gradient
+from edged.engine.gradients.pool_gradient import average_pool_gradient, max_pool_gradient
 from edged.engine.gradients.slope import Backward
 from edged.model.graph import AveragePool, Conv, Flatten, MaxPool, Operator
 

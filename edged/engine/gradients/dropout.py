@@ -7,8 +7,7 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
-from edged.engine.gradients.gradient_run import gradient_run
-from edged.engine.gradients.slope import Slope
+from edged.engine.gradients.slope import Slope, gradient_run
 from edged.engine.launch import Launch, Scalar
 from edged.engine.layout import Defines, float_bits
 from edged.engine.variants.activate import activation_defines

@@ -1,7 +1,6 @@
 """Convert images to vectors of features and back, where the layout of a training step changes."""
 
-from edged.engine.gradients.gradient_run import gradient_run
-from edged.engine.gradients.slope import Slope
+from edged.engine.gradients.slope import Slope, gradient_run
 from edged.engine.launch import Launch
 from edged.engine.variants.pixelwise import Runs
 from edged.engine.variants.variant import Site

@@ -1,4 +1,4 @@
-"""The first kernel of a training step: the batch's images, from all of them on the device."""
+"""The first kernel of a training step: the batch's images or features, from all of them on the device."""
 
 from dataclasses import dataclass
 
@@ -52,5 +52,38 @@ def gather(batch: BatchImages, target: Tensor, device: Device) -> tuple[Launch, 
             planes=target.blocks,
             group=runs.group,
             frames=target.frames,
+        ),
+    )
+
+
+def gather_vectors(batch: BatchImages, target: Tensor, device: Device) -> tuple[Launch, ...]:
+    """Return the launch, as `gather`; target: (channels · height · width, 1, batch), one image."""
+    runs, wanted = Runs(target, device), batch.wanted
+    size = {"IMAGE_CHANNELS": wanted.channels, "IMAGE_HEIGHT": wanted.height, "IMAGE_WIDTH": wanted.width}
+    return (
+        Launch(
+            kernel="gather_vectors",
+            operator="gather",
+            defines={**target.defines("OUT"), "RUN": runs.length, **size, **batch.defines()},
+            arguments=batch.arguments(target),
+            items=runs.count,
+            planes=target.blocks,
+            group=runs.group,
+        ),
+    )
+
+
+def gather_features(features: Resident, order: Resident, target: Tensor, device: Device) -> tuple[Launch, ...]:
+    """features: float32 [n, f]; order: int32, the batch's from the scalar `first` on; target: (f, 1, batch)."""
+    runs = Runs(target, device)
+    return (
+        Launch(
+            kernel="gather_features",
+            operator="gather",
+            defines={**target.defines("OUT"), "RUN": runs.length},
+            arguments=(features, order, Scalar("first"), target),
+            items=runs.count,
+            planes=target.blocks,
+            group=runs.group,
         ),
     )

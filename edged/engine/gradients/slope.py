@@ -1,4 +1,4 @@
-"""The tensors and parameters that the kernels of an operator's backward pass read and write."""
+"""What a backward pass of an operator starts from, and the launches that most of them end in."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -6,8 +6,9 @@ from typing import Any, Generic
 
 from edged.engine.device import Device
 from edged.engine.launch import Argument, Launch, Resident
-from edged.engine.layout import Tensor
+from edged.engine.layout import Defines, Tensor
 from edged.engine.variants.activate import activation_defines
+from edged.engine.variants.pixelwise import Runs
 from edged.engine.variants.variant import Op
 from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Shape
@@ -59,6 +60,7 @@ class Slope(Generic[Op]):
 
 
 Backward = Callable[[Slope[Any]], tuple[Launch, ...]]
+
 """The kernels of an operator's backward pass: they write `wanted`, if any, and all of `gradients`."""
 
 
@@ -69,3 +71,26 @@ def training_tensor(name: str, shape: Shape, batch: int, block: int) -> Tensor:
     if len(shape) == 1:
         return Tensor(name, 1, shape[0], 1, batch, block)
     return Tensor(name, batch, shape[0], shape[1], shape[2], block)
+
+
+def gradient_run(
+    kernel: str, slope: Slope[Any], wanted: Tensor, reads: tuple[Argument, ...], more: Defines
+) -> Launch:
+    """Return a launch of `kernel` with these arguments, the tensors that it `reads`, `wanted`, and the ending."""
+    runs = Runs(wanted, slope.device)
+    geometry = slope.given.defines("IN") | wanted.defines("OUT")
+    return Launch(
+        kernel=kernel,
+        operator=slope.operator.name,
+        defines={**geometry, "RUN": runs.length, **slope.ending_defines(), **more},
+        arguments=(slope.given, *reads, wanted, *slope.ending_arguments()),
+        items=runs.count,
+        planes=wanted.blocks,
+        group=runs.group,
+        frames=wanted.frames,
+    )
+
+
+def join_gradients(slope: Slope[Any], wanted: Tensor) -> Launch:
+    """Write `wanted`: `given`, a gradient of the same tensor, with `plus` and the mask of ReLU."""
+    return gradient_run("join_gradients", slope, wanted, (), {})

@@ -12,7 +12,7 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
@@ -20,10 +20,11 @@ from socketserver import ThreadingTCPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-from edged.clock import nanoseconds, now_ns
+from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.links.authentication import Rejections
 from edged.hub.service_threads import ServiceThreads
-from edged.hub.stats.health import Health
+
+LIVE_S = 10.0  # longest time between two reports of the loop, which reports each second
 
 ENDPOINT = "metrics.address"
 CONNECTIONS = 32  # connections; one more, and the oldest is closed
@@ -41,6 +42,34 @@ LOOK_S = 0.2  # seconds between two checks for slow clients
 OF_TLS = {"PEER_DID_NOT_RETURN_A_CERTIFICATE": "no_certificate", "CERTIFICATE_VERIFY_FAILED": "no_certificate"}
 
 
+class Health:
+    """What the loop last reported. Reported by the hub's thread, read by others."""
+
+    def __init__(self, failed_services: Callable[[], Sequence[str]]) -> None:
+        """failed_services: returns the names of the service threads that have failed."""
+        self._failed_services = failed_services
+        self._reported: tuple[int, bool] = (now_ns(), False)  # one object, so that no reader sees half of a report
+
+    def report(self, now: int, *, ready: bool) -> None:
+        """Report that the loop turns, and whether a worker is ready."""
+        self._reported = now, ready
+
+    def why_not_live(self) -> str:
+        """Return why the process should be restarted; empty if it should not."""
+        stalled_ns = now_ns() - self._reported[0]
+        if stalled_ns <= nanoseconds(LIVE_S):
+            return ""
+        return f"the hub's loop has not turned for {stalled_ns / NANOSECONDS:.0f} s"
+
+    def why_not_ready(self) -> str:
+        """Return why no predictions can be expected; empty if they can."""
+        if problem := self.why_not_live():
+            return problem
+        if failed := self._failed_services():
+            return f"failed: {', '.join(failed)}"
+        return "" if self._reported[1] else "no worker is ready"
+
+
 @dataclass(frozen=True, slots=True)
 class HttpPage:
     """An answer."""
@@ -51,6 +80,7 @@ class HttpPage:
 
 
 NOT_FOUND = HttpPage(HTTPStatus.NOT_FOUND, PLAIN, "there are /metrics, /healthz and /readyz\n")
+
 NOT_ALLOWED = HttpPage(HTTPStatus.METHOD_NOT_ALLOWED, PLAIN, "use GET or HEAD\n")
 
 

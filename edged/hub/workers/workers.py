@@ -2,12 +2,14 @@
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
+from typing import Protocol
 
 from edged.clock import nanoseconds, now_ns
 from edged.hub.events import HubEvent
-from edged.hub.frames.jobs import Capacity
+from edged.hub.frames.jobs import Assigned, Capacity
 from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links, Received
+from edged.hub.publish.sender import AnsweredJob
 from edged.hub.stats.hosts import HostEnergy, HostStates
 from edged.hub.workers.admission import Ends, crossing, misfit
 from edged.hub.workers.heads import Heads, TaughtHead, gives_scores
@@ -272,3 +274,15 @@ def _capacity(hello: WorkerHello) -> Capacity:
         begin=part.begin or "",
         until=part.end or "",
     )
+
+
+class JobObserver(Protocol):
+    """Requests more of jobs than their scores, while `is_active`."""
+
+    is_active: bool
+
+    def request_extras(self, assigned: Assigned) -> None:
+        """Set `features` or `shadow` of a job that is about to be sent."""
+
+    def receive_scores(self, job: AnsweredJob) -> None:
+        """Receive a job for which extras were requested."""

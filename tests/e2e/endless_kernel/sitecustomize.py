@@ -19,7 +19,7 @@ ENDLESS = "kernel void endless(global volatile int *zero) { while (*zero == 0) {
 def break_jobs(trigger: Path) -> None:
     import numpy as np
 
-    from edged.engine.launch_form import LaunchForm
+    from edged.engine.one_launch import LaunchForm
     from edged.engine.opencl import cl
     from edged.engine.runtime import Runtime
 

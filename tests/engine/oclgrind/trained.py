@@ -9,8 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from edged.engine.device import find_device
-from edged.engine.gradients.average_pool_gradient import average_pool_gradient
-from edged.engine.gradients.max_pool_gradient import max_pool_gradient
+from edged.engine.gradients.pool_gradient import average_pool_gradient, max_pool_gradient
 from edged.model.activations import RELU
 from edged.model.graph import AveragePool, MaxPool
 from edged.train.optimizer import Adam, Sgd
@@ -19,10 +18,7 @@ from tests.engine import (
     test_cross_entropy,
     test_flatten_batch,
     test_gather,
-    test_gather_features,
-    test_gather_vectors,
     test_norm,
-    test_norm_gradient,
     test_winograd_weights,
 )
 from tests.engine.lab import Lab, random
@@ -64,7 +60,7 @@ def norm(lab: Lab) -> None:
 
 
 def norm_gradient(lab: Lab) -> None:
-    test_norm_gradient.test_gradients_are_those_of_the_reference(lab, (1, 18, 1, 21), 16, True)
+    test_norm.test_gradients_are_those_of_the_reference(lab, (1, 18, 1, 21), 16, True)
 
 
 def cross_entropy(lab: Lab) -> None:
@@ -76,11 +72,11 @@ def gather(lab: Lab) -> None:
 
 
 def gather_features(lab: Lab) -> None:
-    test_gather_features.test_vectors_become_the_pixels_of_one_row(lab, 4)
+    test_gather.test_vectors_become_the_pixels_of_one_row(lab, 4)
 
 
 def gather_vectors(lab: Lab) -> None:
-    test_gather_vectors.test_images_are_normalised_moved_and_flattened(lab, 4, True, 2)
+    test_gather.test_images_are_normalised_moved_and_flattened(lab, 4, True, 2)
 
 
 def winograd_weights(lab: Lab) -> None:

@@ -1,13 +1,20 @@
-"""Backward pass of a maximum over a window."""
+"""Backward passes of pooling: a mean or a maximum over a window."""
 
 from dataclasses import replace
 
-from edged.engine.gradients.gradient_run import gradient_run
-from edged.engine.gradients.slope import Slope
+from edged.engine.gradients.slope import Slope, gradient_run
 from edged.engine.launch import Launch
 from edged.engine.layout import Tensor
 from edged.engine.variants.pixelwise import Runs, pool_defines
-from edged.model.graph import MaxPool
+from edged.model.graph import AveragePool, MaxPool
+
+
+def average_pool_gradient(slope: Slope[AveragePool]) -> tuple[Launch, ...]:
+    """Give each pixel of the window an equal share."""
+    if slope.wanted is None:
+        return ()
+    defines = pool_defines(slope.operator) | {"COUNT_PADDING": int(slope.operator.count_include_pad)}
+    return (gradient_run("average_pool_gradient", slope, slope.wanted, (), defines),)
 
 
 def max_pool_gradient(slope: Slope[MaxPool]) -> tuple[Launch, ...]:
