@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from edged.compress.weights import Values
 from edged.model.graph import Conv, Dense, Graph
+from edged.model.model_part import run_reference
 from edged.model.package import Input
-from edged.runtime.model_part import run_reference
 
 PICTURES = 64  # that are computed by the reference, evenly spaced
 AT_ONCE = 8  # of them: all tensors of a network are kept meanwhile

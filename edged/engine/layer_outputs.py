@@ -15,6 +15,7 @@ from edged.engine.planner import make_plan
 from edged.engine.programs import Binaries, Programs
 from edged.engine.selection import Chooser
 from edged.model.graph import Float32, Graph
+from edged.model.model_part import ModelPart
 from edged.model.package import Input
 from edged.system.paths import cache_directory
 
@@ -34,7 +35,7 @@ class LayerOutputs:
         chooser: Chooser,
         cache: Path | None = None,
     ) -> None:
-        plan = make_plan(graph, wanted, device, precision=precision, chooser=chooser)
+        plan = make_plan(ModelPart(graph, wanted), device, precision=precision, chooser=chooser)
         self.output = plan.output.name
         self._device_name = device.name
         with device_errors(device.name, "opening it"):

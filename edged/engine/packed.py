@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from edged.engine.launch import PlanStep, Weights, kernels_of
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
+from edged.model.model_part import ModelPart
 from edged.model.package import Input
 from edged.system.disk_cache import CacheEntries, Piece, code_sha256
 
@@ -67,8 +68,7 @@ def plan_key(plan: Plan, model: str, wanted: Input | None) -> str:
 
 def packed_weights(
     directory: Path,
-    model: str | None,
-    wanted: Input | None,
+    part: ModelPart,
     plan: Plan,
     whole: Callable[[], Plan],
     *,
@@ -76,11 +76,11 @@ def packed_weights(
 ) -> tuple[Plan, Source]:
     """Return a plan with packed weights: `plan` with those kept in `directory`, or `whole()`, packed now.
 
-    model: SHA-256 of the weights of the plan; without it nothing is kept. `whole` makes the same plan from a graph
+    part: of the plan; without the SHA-256 of its model nothing is kept. `whole` makes the same plan from a graph
     whose weights may be read. in_memory: the source is `MappedWeights` in memory of this process.
     """
     kept = CacheEntries(directory, "packed")
-    key = None if model is None else plan_key(plan, model, wanted)
+    key = None if part.sha256 is None else plan_key(plan, part.sha256, part.input)
     content = kept.load(key) if key else None
     if content is None:
         plan = whole()

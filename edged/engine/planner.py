@@ -40,6 +40,7 @@ from edged.model.graph import (
     QuantizedDense,
     Unflatten,
 )
+from edged.model.model_part import ModelPart
 from edged.model.package import Input
 from edged.model.passes import as_convolution
 from edged.model.quantized_passes import has_byte_weights, step_tensors
@@ -73,51 +74,86 @@ class Plan:
 
 
 def make_plan(
-    graph: Graph,
-    wanted: Input | None,
+    part: ModelPart,
     device: Device,
     batch: int = 1,
     precision: Precision = "fp32",
     chooser: Chooser = RULES,
-    *,
-    is_part: bool = False,
-    features: str | None = None,
 ) -> Plan:
-    """Lower `graph`, as `passes.simplify` left it, for jobs of up to `batch` frames.
+    """Lower `part`, whose graph is as `passes.simplify` left it, for jobs of up to `batch` frames.
 
-    `wanted`: of the images; None for a part that begins behind a cut (see `model.cuts`). Raises ModelError for a
-    network whose output is not one vector a frame; that of a part may be anything. `features`: a tensor that is to
-    be read as well.
+    Raises ModelError for a network whose output is not one vector a frame; that of a part before a cut may be
+    anything.
     """
-    if not is_part:
-        check_output(graph)
-    operators, same = _lowered(graph)
-    quantize = _image_quantize(graph, operators) if wanted else None
-    first = quantize.output if quantize else graph.input
-    operators = tuple(operator for operator in operators if operator is not quantize)
-    output = same.get(graph.output, graph.output)
-    names = (first, *(operator.output for operator in operators))
-    tensors: Tensors = _tensors(graph, names, batch, chooser.channel_block(device))
-    if wanted:
-        tensors = {**tensors, first: _in_small_blocks(tensors[first], operators, precision)}
-    tensors = _with_elements(graph, tensors, precision, device, output)
+    if not part.end:
+        check_output(part.graph)
+    network = _network_of(part)
+    tensors = _laid_out(part, network, chooser.channel_block(device), batch, precision, device)
     site = partial(_site, device=device, half_weights="fp16" in precision)
-    kept = same.get(features, features) if features else None
-    tensors, choices, shares = _choose(operators, tensors, chooser, site, {first, output, kept}, device)
-    images: Images | Tensor = tensors[first]
-    launches: list[PlanStep] = []
-    if wanted:
-        images = Images(batch, wanted.height, wanted.width)
-        prepare_first = partial(prepare_steps, quantize=quantize) if quantize else prepare
-        launches.append(prepare_first(images, wanted, target=tensors[first], device=device))
-    joined = {each.output: each.inputs for each in operators if copies_nothing(each, shares, tensors)}
-    for operator in operators:
-        if operator.output not in joined:
-            launches += _steps(site(operator, tensors), choices.get(operator))
-    unchanged = tensors[kept] if kept else None
-    arena = _arena(launches, unchanged, tensors, shares, device.alignment)
-    prepared = tensors[first] if wanted else None
-    return Plan(images, tuple(launches), tensors[output], arena, unchanged, joined, prepared)
+    apart = {network.first, network.output, network.features}
+    tensors, choices, shares = _choose(network.operators, tensors, chooser, site, apart, device)
+    joined = {each.output: each.inputs for each in network.operators if copies_nothing(each, shares, tensors)}
+    computed = [operator for operator in network.operators if operator.output not in joined]
+    launches = [*_preparation(part.input, network.quantize, tensors[network.first], device)]
+    for operator in computed:
+        launches += _steps(site(operator, tensors), choices.get(operator))
+    features = tensors[network.features] if network.features else None
+    arena = _arena(launches, features, tensors, shares, device.alignment)
+    first = tensors[network.first]
+    images = Images(batch, part.input.height, part.input.width) if part.input else first
+    prepared = first if part.input else None
+    return Plan(images, tuple(launches), tensors[network.output], arena, features, joined, prepared)
+
+
+@dataclass(frozen=True, eq=False)
+class _Network:
+    """What kernels compute of a part: `operators` from the tensor `first` to `output`.
+
+    `quantize`: the operator that makes steps of the images, which their preparation does. `features`: the tensor
+    that holds those of the part.
+    """
+
+    operators: tuple[Operator, ...]
+    quantize: Quantize | None
+    first: str
+    output: str
+    features: str | None
+
+
+def _network_of(part: ModelPart) -> _Network:
+    graph = part.graph
+    operators, same = _lowered(graph)
+    quantize = _image_quantize(graph, operators) if part.input else None
+    return _Network(
+        tuple(operator for operator in operators if operator is not quantize),
+        quantize,
+        quantize.output if quantize else graph.input,
+        same.get(graph.output, graph.output),
+        same.get(part.features, part.features) if part.features else None,
+    )
+
+
+def _laid_out(
+    part: ModelPart, network: _Network, block: int, batch: int, precision: Precision, device: Device
+) -> Tensors:
+    """Return the tensors of a network without halos: their blocks of channels and their elements."""
+    names = (network.first, *(operator.output for operator in network.operators))
+    tensors = _tensors(part.graph, names, batch, block)
+    if part.input:
+        tensors[network.first] = _in_small_blocks(tensors[network.first], network.operators, precision)
+    return _with_elements(part.graph, tensors, precision, device, network.output)
+
+
+def _preparation(
+    wanted: Input | None, quantize: Quantize | None, target: Tensor, device: Device
+) -> tuple[PlanStep, ...]:
+    """Return the launch that prepares images; a part behind a cut has none."""
+    if wanted is None:
+        return ()
+    images = Images(target.frames, wanted.height, wanted.width)
+    if quantize:
+        return (prepare_steps(images, wanted, target=target, device=device, quantize=quantize),)
+    return (prepare(images, wanted, target=target, device=device),)
 
 
 def _choose(

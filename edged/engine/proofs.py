@@ -23,7 +23,7 @@ from edged.engine.shape import RecordSection, shape_of
 from edged.engine.tuning_records import MeasuredOn, measured_on
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError
-from edged.model.package import Input
+from edged.model.model_part import ModelPart
 from edged.system.disk_cache import CacheEntries, code_sha256
 
 log = logging.getLogger("edged.worker")
@@ -156,10 +156,10 @@ def kernels_digest(site: Site[Any], choice: Choice) -> str:
     return sha256("".join(source_of(name) for name in sorted(names)).encode()).hexdigest()[:12]
 
 
-def proof_key(plan: Plan, model: str, wanted: Input | None, device: Device) -> str:
+def proof_key(plan: Plan, part: ModelPart, device: Device) -> str:
     """Return a key of everything that the answers of a plan depend on."""
     sources = sorted({source_of(launch.kernel) for launch in kernels_of(plan.launches)})
-    plans = [plan_key(plan, model, wanted), str(plan.images), sources]
+    plans = [plan_key(plan, part.sha256 or "", part.input), str(plan.images), sources]
     return sha256(json.dumps([*plans, _device_key(device), code_sha256("edged.engine")]).encode()).hexdigest()
 
 

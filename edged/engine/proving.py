@@ -23,7 +23,7 @@ from edged.engine.variants.variant import Site
 from edged.errors import DeviceError, DeviceMemoryError
 from edged.model import reference
 from edged.model.graph import Add, AveragePool, Conv, Dense, Float32, Graph, Operator
-from edged.model.package import Input
+from edged.model.model_part import ModelPart
 
 PICTURES = 2  # frames that the reference computes; larger jobs repeat them
 # of the range
@@ -54,49 +54,45 @@ class Examined:
 
 def examine(
     runtime: Runtime,
-    graph: Graph,
-    wanted: Input | None,
+    part: ModelPart,
     device: Device,
     frames: Array,
     *,
     precision: Precision,
     chooser: Chooser,
-    is_part: bool = False,
-    features: str | None = None,
 ) -> Examined:
     """Compare the results of `runtime` for `frames`, a full batch, with the reference.
 
     The other arguments are those of the runtime.
 
-    The weights of `graph` may be read. Raises DeviceError if the device is wrong and no variant is the cause.
+    The weights of `part` may be read. Raises DeviceError if the device is wrong and no variant is the cause.
     """
     listener = Listener(chooser)
-    plan = make_plan(graph, wanted, device, len(frames), precision, listener, is_part=is_part, features=features)
+    plan = make_plan(part, device, len(frames), precision, listener)
     chosen = [(site, chooser.choose(site)) for site in listener.sites]
-    return Examination(runtime, graph, wanted, precision, plan, chosen).run(frames)
+    return Examination(runtime, part, precision, plan, chosen).run(frames)
 
 
 class Examination:
-    """A comparison of `runtime`, which computes `graph` by `plan`. The weights of both may be read.
+    """A comparison of `runtime`, which computes `part` by `plan`. The weights of both may be read.
 
-    `chosen`: the sites of the plan with their variants. `wanted`: None for a part behind a cut.
+    `chosen`: the sites of the plan with their variants.
     """
 
     def __init__(
         self,
         runtime: Runtime,
-        graph: Graph,
-        wanted: Input | None,
+        part: ModelPart,
         precision: Precision,
         plan: Plan,
         chosen: Sequence[tuple[Site[Any], Choice]],
     ) -> None:
-        self._runtime, self._graph, self._wanted = runtime, graph, wanted
+        self._runtime, self._graph, self._wanted = runtime, part.graph, part.input
         self._precision: Precision = precision
         self._chosen = chosen
         self._output = plan.output.name
         self._written = written_tensors(plan, [site for site, _ in chosen])
-        self._prepared_name = plan.prepared.name if plan.prepared else graph.input
+        self._prepared_name = plan.prepared.name if plan.prepared else part.graph.input
 
     def run(self, frames: Array) -> Examined:
         """Compare the device's results for `frames`, a full batch, with the reference.

@@ -4,6 +4,7 @@ import itertools
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from edged.engine.layout import Elements, Tensor, image_of, memory_for, to_memor
 from edged.engine.memory import check_indices
 from edged.engine.one_launch import AnyStep, Composer, FormChoice, LaunchForm
 from edged.engine.opencl import cl, device_errors
-from edged.engine.packed import packed_weights
+from edged.engine.packed import Source, packed_weights
 from edged.engine.peaks import cached_peaks
 from edged.engine.planner import RULES, Plan, make_plan
 from edged.engine.programs import Binaries, Programs
@@ -30,8 +31,8 @@ from edged.engine.proofs import proof_key
 from edged.engine.selection import Chooser
 from edged.engine.transfer import TransferSlot, transfer_slot
 from edged.errors import DeviceError
-from edged.model.graph import Float32, Graph
-from edged.model.package import Input
+from edged.model.graph import Float32
+from edged.model.model_part import ModelPart
 from edged.system.paths import cache_directory
 
 log = logging.getLogger("edged.engine")
@@ -40,51 +41,37 @@ Forward = tuple[tuple[AnyStep, ...], ...]  # the steps of a job, for each slot
 
 
 class Runtime:
-    """`graph` ready to run on `device`, for jobs of up to `batch` frames.
+    """`part` of a network ready to run on `device`, for jobs of up to `batch` frames.
 
-    wanted, precision, chooser, is_part: see `make_plan`. in_flight: jobs that may be under way at once, so that
-    one computes while the next is uploaded. model: the SHA-256 of the graph's weights, if they are to be kept
-    packed for the next start. cache: where compiled programs are kept, and `weights` beside it; by default the
-    user's cache. features: a tensor that jobs may want as well.
-    Raises DeviceError if the device or its compiler fails, ModelError if the network cannot be lowered.
+    batch, precision, chooser: see `make_plan`. in_flight: jobs that may be under way at once, so that one computes
+    while the next is uploaded. cache: where compiled programs are kept, and `weights` beside it; by default the
+    user's cache. Raises DeviceError if the device or its compiler fails, ModelError if the network cannot be
+    lowered.
     """
 
     def __init__(
         self,
-        graph: Graph,
-        wanted: Input | None,
+        part: ModelPart,
         device: Device,
         *,
         batch: int = 1,
         precision: Precision = "fp32",
         chooser: Chooser = RULES,
         in_flight: int = 2,
-        model: str | None = None,
         cache: Path | None = None,
-        is_part: bool = False,
-        features: str | None = None,
     ) -> None:
         folder = cache or cache_directory() / "programs"
-
-        def plan_of(graph: Graph) -> Plan:
-            return make_plan(graph, wanted, device, batch, precision, chooser, is_part=is_part, features=features)
-
-        plan = plan_of(graph)
-        check_indices(graph.name, plan.launches)
-        plan, packed = packed_weights(
-            *(folder.with_name("weights"), model, wanted, plan, lambda: plan_of(graph.checked())),
-            in_memory=device.kind == "cpu",
-        )
+        plan_of = partial(make_plan, device=device, batch=batch, precision=precision, chooser=chooser)
+        plan, packed = _planned(part, plan_of, folder.with_name("weights"), in_memory=device.kind == "cpu")
         self._device, self.device_name = device, device.name
-        self.proof_key = proof_key(plan, model or "", wanted, device)
+        self.proof_key = proof_key(plan, part, device)
         self.kernels = len(plan.launches)
-        self._batch, self._input, self._output = batch, plan.images, plan.output
-        self._joined = plan.joined
+        self._input, self._output, self._joined = plan.images, plan.output, plan.joined
         context, self._compute, upload = _open(device)
         programs = Programs(context, device, Binaries(folder))
         programs.prepare(kernels_of(plan.launches))
         executable = Executable(plan, context, device, programs, in_flight, packed, self._compute)
-        self.costs = launch_costs(graph, plan, executable.weight_bytes.__getitem__)
+        self.costs = launch_costs(part.graph, plan, executable.weight_bytes.__getitem__)
         self._features = FeatureReader(plan, executable, self._compute)
         self._executable = executable
         self._forward: dict[LaunchForm, Forward] = {LaunchForm.BY_LAYER: executable.forward}
@@ -137,7 +124,9 @@ class Runtime:
         """
         if not self._accepts(frames):
             shape, dtype = self._wanted
-            raise ValueError(f"frames: {frames.dtype} {frames.shape}; expected {dtype} 1…{self._batch} × {shape}")
+            raise ValueError(
+                f"frames: {frames.dtype} {frames.shape}; expected {dtype} 1…{self._input.frames} × {shape}"
+            )
         if by_layer or LaunchForm.ONE_LAUNCH not in self._forward:
             return self._submit(frames, self._forward[LaunchForm.BY_LAYER], features=features)
         form = self._forms.next(len(frames))
@@ -201,7 +190,7 @@ class Runtime:
 
     def _accepts(self, frames: NDArray[Any]) -> bool:
         shape, dtype = self._wanted
-        return frames.dtype == dtype and frames.shape[1:] == shape and 1 <= len(frames) <= self._batch
+        return frames.dtype == dtype and frames.shape[1:] == shape and 1 <= len(frames) <= self._input.frames
 
     def _as_uploaded(self, frames: NDArray[Any]) -> NDArray[np.uint8]:
         if isinstance(self._input, Tensor):
@@ -244,6 +233,22 @@ class Runtime:
             self._compute.finish()
             self._closed = True
             self._slots = iter(())
+
+
+def _planned(
+    part: ModelPart, plan_of: Callable[[ModelPart], Plan], weights: Path, *, in_memory: bool
+) -> tuple[Plan, Source]:
+    """Return the plan of a part, and its packed weights: those kept in the folder `weights`, or packed now.
+
+    Raises ModelError.
+    """
+    plan = plan_of(part)
+    check_indices(part.graph.name, plan.launches)
+
+    def whole() -> Plan:
+        return plan_of(replace(part, graph=part.graph.checked()))
+
+    return packed_weights(weights, part, plan, whole, in_memory=in_memory)
 
 
 def _open(device: Device) -> tuple[cl.Context, cl.CommandQueue, cl.CommandQueue | None]:

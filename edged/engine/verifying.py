@@ -28,6 +28,7 @@ from edged.engine.tuning.work import Listener
 from edged.model import reference
 from edged.model.cost import kind_of
 from edged.model.graph import Graph, OnHost
+from edged.model.model_part import ModelPart
 from edged.model.package import Input
 
 ON_HOST = "on_host"  # in place of a variant, as in profiles
@@ -80,13 +81,13 @@ class Verification:
         cache: Path | None = None,
     ) -> None:
         self._graph, self._input, self._precision = graph, wanted, precision
-        listener = Listener(chooser)
-        plan = make_plan(graph, wanted, device, batch, precision, listener)
+        part, listener = ModelPart(graph, wanted), Listener(chooser)
+        plan = make_plan(part, device, batch, precision, listener)
         self._written = written_tensors(plan, listener.sites)
         self._prepared_name = plan.prepared.name if plan.prepared else graph.input
         self._output, self._batch = plan.output.name, batch
         self._runtime = Runtime(
-            graph, wanted, device, batch=batch, precision=precision, chooser=chooser, in_flight=1, cache=cache
+            part, device, batch=batch, precision=precision, chooser=chooser, in_flight=1, cache=cache
         )
         self.device_name = self._runtime.device_name
         self._prepared = VerifiedLayer("pictures", "prepared", plan.launches[0].kernel)

@@ -9,11 +9,11 @@ from edged.camera.preprocess import preprocess
 from edged.errors import ImageError
 from edged.evaluation.figures import PictureAnswer, answer_of
 from edged.evaluation.pictures import LabelledPicture
+from edged.model.model_part import Images
 from edged.model.package import Model
 from edged.model.reference import softmax
 from edged.runtime.base import ModelRuntime
 from edged.runtime.jobs import Computed, Prepared, compute, ends_in_softmax
-from edged.runtime.model_part import Images
 from edged.worker.job_io import not_finite
 
 MOST_IN_PIECE = 64  # pictures that a device gets at once

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.runtime.model_part import Features, Images
+from edged.model.model_part import Features, Images
 
 if TYPE_CHECKING:
     from edged.engine.job import DeviceInterval

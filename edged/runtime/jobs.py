@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from edged.messages import Score
 from edged.model.graph import Flatten, Graph, Softmax, Unflatten
+from edged.model.model_part import Images
 from edged.runtime.base import ModelRuntime, Pending
-from edged.runtime.model_part import Images
 
 Floats = NDArray[np.float32]
 Prepared = Images | str  # uint8 [height, width, 3] of the network's size, or why there is none

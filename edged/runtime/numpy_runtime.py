@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass
 
 from edged.model.graph import Graph
+from edged.model.model_part import Features, Images, run_reference
 from edged.model.package import Input
 from edged.runtime.base import NUMPY, Outputs
-from edged.runtime.model_part import Features, Images, run_reference
 
 
 @dataclass(frozen=True)

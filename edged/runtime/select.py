@@ -1,14 +1,15 @@
 """Choose the device of a model, NumPy or the OpenCL device that the config names, and lock it for one worker."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged import config
 from edged.config import WorkerConfig
 from edged.errors import DeviceError
+from edged.model.model_part import ModelPart, whole_model
 from edged.model.package import Model
 from edged.runtime.base import NUMPY, ModelRuntime
-from edged.runtime.model_part import ModelPart, whole_model
 from edged.system import exclusive_lock
 
 if TYPE_CHECKING:
@@ -40,36 +41,30 @@ def open_runtime(
         from edged.runtime.numpy_runtime import NumpyRuntime
 
         return NumpyRuntime(part.graph.checked(), part.input, part.features)
-    device = opencl_device(worker.device)
-    return open_on_device(model, worker, part, device, cache=cache, comes_again=comes_again)
+    part = part if comes_again else replace(part, sha256=None)
+    return open_on_device(part, worker, opencl_device(worker.device), cache=cache)
 
 
 def open_on_device(
-    model: Model,
-    worker: config.WorkerConfig,
     part: ModelPart,
+    worker: config.WorkerConfig,
     device: "Device",
     *,
     chooser: "Chooser | None" = None,
     cache: Path | None = None,
-    comes_again: bool = True,
 ) -> "Runtime":
     """Open an OpenCL device as `open_runtime` does. `chooser`: None for the measured choices of the device."""
     from edged.engine.runtime import Runtime
     from edged.engine.tuning_records import chooser_for
 
     return Runtime(
-        part.graph,
-        part.input,
+        part,
         device,
         batch=worker.batch,
         precision=worker.precision,
         chooser=chooser or chooser_for(device),
         in_flight=worker.credit,
-        model=model.sha256 if comes_again else None,
         cache=cache,
-        is_part=part.end is not None,
-        features=part.features,
     )
 
 

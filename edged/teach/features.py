@@ -21,8 +21,8 @@ from edged.config import WorkerConfig
 from edged.model import reference
 from edged.model.cuts import part
 from edged.model.head import features_of
+from edged.model.model_part import ModelPart
 from edged.model.package import Model
-from edged.runtime.model_part import ModelPart
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels
 from edged.teach.store_files import save

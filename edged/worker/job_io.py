@@ -19,10 +19,10 @@ from edged.errors import ModelError
 from edged.messages import HeadLoaded, Job, LoadHead, Score, Scores
 from edged.model.graph import Shape
 from edged.model.head import Head
+from edged.model.model_part import Features, Images
 from edged.model.reference import softmax
 from edged.runtime.base import Outputs, Result
 from edged.runtime.jobs import top_classes
-from edged.runtime.model_part import Features, Images
 
 MOST = 64  # many more than are offered while no job names them
 UNTEACHABLE = "its model does not end in a fully connected layer: it cannot be taught"

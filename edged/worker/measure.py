@@ -14,9 +14,9 @@ from edged.energy.meter import JobEnergy
 from edged.messages import CutPoint, Job, MeasureAnswer, MeasureRequest, encode
 from edged.model.cuts import Cut, cut_after, cuts
 from edged.model.graph import Flatten, Graph, Operator, Unflatten
+from edged.model.model_part import ModelPart, part_of
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
-from edged.runtime.model_part import ModelPart, part_of
 from edged.runtime.select import is_numpy, open_runtime, opencl_device
 from edged.worker.job_io import FEATURE, Served, answer_to, frames_of
 from edged.worker.warm_up import served_of, warm_up

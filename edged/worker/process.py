@@ -17,8 +17,8 @@ from edged.config import Config
 from edged.energy.find import find_rails
 from edged.energy.meter import Meter, meter_of
 from edged.messages import MeasureRequest, WorkerHello
+from edged.model.model_part import part_of
 from edged.model.package import load_model
-from edged.runtime.model_part import part_of
 from edged.runtime.select import hold_device
 from edged.system.host_watch import HostWatch
 from edged.system.paths import cache_directory

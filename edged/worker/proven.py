@@ -2,15 +2,15 @@
 
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged.config import WorkerConfig
+from edged.model.model_part import ModelPart, whole_model
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
-from edged.runtime.model_part import ModelPart, whole_model
 from edged.runtime.select import is_numpy, open_on_device, open_runtime, opencl_device
 from edged.system.paths import cache_directory
 
@@ -57,7 +57,7 @@ def open_proven(
     proofs = Proofs(proofs_folder(cache), device)
     while True:
         chooser = ProvenChooser(chooser_named(conv, device), proofs.wrong)
-        runtime = open_on_device(model, worker, part, device, chooser=chooser, cache=cache)
+        runtime = open_on_device(part, worker, device, chooser=chooser, cache=cache)
         if proofs.has_proof(runtime.proof_key):
             return Proven(runtime, chooser.excluded_variants)
         start = time.perf_counter()
@@ -84,7 +84,7 @@ def open_variation(model: Model, worker: WorkerConfig) -> ModelRuntime:
         return open_runtime(model, worker)
     device = opencl_device(worker.device)
     chooser = proven_chooser(device)
-    return open_on_device(model, worker, whole_model(model), device, chooser=chooser, comes_again=False)
+    return open_on_device(replace(whole_model(model), sha256=None), worker, device, chooser=chooser)
 
 
 def proven_chooser(device: "Device", conv: str = "auto") -> "ProvenChooser":
@@ -102,14 +102,11 @@ def _examine(
 
     return examine(
         runtime,
-        part.graph.checked(),
-        part.input,
+        replace(part, graph=part.graph.checked()),
         device,
         part.noise(worker.batch),
         precision=worker.precision,
         chooser=chooser,
-        is_part=part.end is not None,
-        features=part.features,
     )
 
 

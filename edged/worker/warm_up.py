@@ -15,10 +15,10 @@ from edged.energy.find import Rails
 from edged.energy.meter import Meter
 from edged.errors import DeviceError
 from edged.messages import ModelInfo, WorkerHello
+from edged.model.model_part import Features, Images, ModelPart
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime, Outputs
 from edged.runtime.jobs import ends_in_softmax
-from edged.runtime.model_part import Features, Images, ModelPart
 from edged.worker.job_io import Served
 from edged.worker.proven import open_proven
 

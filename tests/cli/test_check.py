@@ -10,8 +10,8 @@ import pytest
 from edged import config
 from edged.engine.device import list_devices
 from edged.model.cuts import cuts
+from edged.model.model_part import part_of, whole_model
 from edged.model.package import load_model
-from edged.runtime.model_part import part_of, whole_model
 from tests.cli import models
 from tests.cli.checking import check, config_file
 from tests.cli.command import DEVICES, NO_OPENCL, edged

@@ -9,8 +9,8 @@ from edged import config
 from edged.compress.calibration import second_moments
 from edged.compress.codebook import compensated, share
 from edged.compress.weights import weights_of
+from edged.model.model_part import run_reference
 from edged.model.package import load_model
-from edged.runtime.model_part import run_reference
 from tests.compress.networks import network
 
 RANDOM = np.random.default_rng(5)

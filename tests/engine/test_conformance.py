@@ -9,6 +9,7 @@ from edged.engine.device import Device
 from edged.engine.layout import image_shape
 from edged.engine.runtime import Runtime
 from edged.model.graph import Float32, Graph
+from edged.model.model_part import inner_part
 from tests.conformance.node_cases import Array, NodeCase, node_cases
 from tests.conformance.outcome import outcome
 
@@ -21,7 +22,7 @@ def computed_by_kernels() -> list[NodeCase]:
 def test_kernels_are_right(network_device: Device, programs_directory: Path) -> None:
     def compute(graph: Graph, x: Float32) -> Array:
         images = np.ascontiguousarray(x.reshape(len(x), *image_shape(graph.shapes[graph.input])))
-        runtime = Runtime(graph, None, network_device, batch=len(x), cache=programs_directory, is_part=True)
+        runtime = Runtime(inner_part(graph), network_device, batch=len(x), cache=programs_directory)
         return runtime.submit(images).wait().outputs
 
     cases = computed_by_kernels()

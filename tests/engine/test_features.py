@@ -14,6 +14,7 @@ from edged.model import reference
 from edged.model.cuts import cuts, part
 from edged.model.graph import Float32
 from edged.model.head import features_of
+from edged.model.model_part import ModelPart, inner_part
 from tests.engine.lab import assert_close
 from tests.engine.networks import RGB, random_images, small_network
 
@@ -33,7 +34,9 @@ def test_features_are_those_of_the_reference_for_as_many_frames_as_a_job_has(
     network_device: Device, programs_directory: Path, unified: bool
 ) -> None:
     device = replace(network_device, unified_memory=unified)
-    runtime = Runtime(GRAPH, RGB, device, batch=BATCH, cache=programs_directory, features=FEATURES.tensor)
+    runtime = Runtime(
+        ModelPart(GRAPH, RGB, features=FEATURES.tensor), device, batch=BATCH, cache=programs_directory
+    )
 
     for frames in (BATCH, 1, 3):
         images = random_images(RGB, frames)
@@ -45,7 +48,7 @@ def test_features_are_those_of_the_reference_for_as_many_frames_as_a_job_has(
 def test_features_are_of_their_own_job_whatever_follows_it(
     network_device: Device, programs_directory: Path
 ) -> None:
-    runtime = Runtime(GRAPH, RGB, network_device, cache=programs_directory, features=FEATURES.tensor)
+    runtime = Runtime(ModelPart(GRAPH, RGB, features=FEATURES.tensor), network_device, cache=programs_directory)
     several = [image[None] for image in random_images(RGB, 6)]
 
     pending = [runtime.submit(images, features=number % 2 == 0) for number, images in enumerate(several)]
@@ -63,8 +66,8 @@ def test_scores_are_the_same_to_the_bit_with_features_or_without(
     network_device: Device, programs_directory: Path
 ) -> None:
     images = random_images(RGB, 1)
-    plain = Runtime(GRAPH, RGB, network_device, cache=programs_directory)
-    runtime = Runtime(GRAPH, RGB, network_device, cache=programs_directory, features=FEATURES.tensor)
+    plain = Runtime(ModelPart(GRAPH, RGB), network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(GRAPH, RGB, features=FEATURES.tensor), network_device, cache=programs_directory)
 
     scores = runtime.submit(images, features=True).wait().outputs
 
@@ -75,7 +78,7 @@ def test_scores_are_the_same_to_the_bit_with_features_or_without(
 def test_features_of_halves_come_as_floats(network_device: Device, programs_directory: Path) -> None:
     images = random_images(RGB, 1)
     runtime = Runtime(
-        GRAPH, RGB, network_device, precision="fp16", cache=programs_directory, features=FEATURES.tensor
+        ModelPart(GRAPH, RGB, features=FEATURES.tensor), network_device, precision="fp16", cache=programs_directory
     )
 
     features = runtime.submit(images, features=True).wait().features
@@ -92,8 +95,10 @@ def test_the_last_part_of_a_network_gives_them(
     begin = [cut for cut in cuts(GRAPH) if cut.operators <= FEATURES.operators][-1 - before]
     first, last = part(GRAPH, None, begin), part(GRAPH, begin, None)
     images = random_images(RGB, 2)
-    crossing = Runtime(first, RGB, network_device, batch=2, cache=programs_directory, is_part=True)
-    runtime = Runtime(last, None, network_device, batch=2, cache=programs_directory, features=FEATURES.tensor)
+    crossing = Runtime(inner_part(first, RGB), network_device, batch=2, cache=programs_directory)
+    runtime = Runtime(
+        ModelPart(last, None, features=FEATURES.tensor), network_device, batch=2, cache=programs_directory
+    )
     between = crossing.submit(images).wait().outputs.reshape(2, *begin.shape)
 
     given = runtime.submit(between if len(begin.shape) == 3 else between[..., None, None], features=True).wait()
@@ -105,6 +110,6 @@ def test_the_last_part_of_a_network_gives_them(
 def test_a_job_that_wants_features_where_there_are_none_is_refused(
     network_device: Device, programs_directory: Path
 ) -> None:
-    runtime = Runtime(GRAPH, RGB, network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(GRAPH, RGB), network_device, cache=programs_directory)
     with pytest.raises(ModelError, match="has no features"):
         runtime.submit(random_images(RGB, 1), features=True)

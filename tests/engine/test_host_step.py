@@ -13,6 +13,7 @@ from edged.engine.runtime import Runtime
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.graph import OnHost
+from edged.model.model_part import ModelPart
 from edged.model.package import Model, load_model
 from tests.engine.lab import assert_close
 from tests.model.onnx_files import Network
@@ -51,7 +52,7 @@ def test_each_frame_of_a_batch_is_as_the_reference_computes_it(
     tolerance: float,
 ) -> None:
     runtime = Runtime(
-        model.graph, model.input, network_device, batch=3, precision=precision, cache=programs_directory
+        ModelPart(model.graph, model.input), network_device, batch=3, precision=precision, cache=programs_directory
     )
 
     expected = reference.run(model.graph, reference.prepare(images, model.input))
@@ -68,7 +69,7 @@ def test_between_two_launches_it_is_the_same(
 ) -> None:
     if network_device.kind != "cpu":
         pytest.skip("networks are composed for CPUs alone")
-    runtime = Runtime(model.graph, model.input, network_device, batch=3, cache=programs_directory)
+    runtime = Runtime(ModelPart(model.graph, model.input), network_device, batch=3, cache=programs_directory)
     by_layer = runtime.submit(images).wait()
 
     assert runtime.compose()

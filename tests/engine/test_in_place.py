@@ -15,6 +15,7 @@ from edged.engine.planner import RULES, make_plan
 from edged.engine.runtime import Runtime
 from edged.engine.verifying import Verification
 from edged.model.graph import Concat, Graph, Operator
+from edged.model.model_part import ModelPart
 from edged.model.package import load_model
 from edged.model.zoo import NETWORKS
 from tests.engine.networks import RGB, assert_equals_reference, random_images
@@ -100,9 +101,9 @@ def test_a_module_of_squeezenet_answers_as_the_reference(
     device: Device, programs_directory: Path, fire: Graph, batch: int
 ) -> None:
     wanted = replace(RGB, width=16, height=16)
-    assert bool(make_plan(fire, wanted, device, batch).joined) == (batch == 1)
+    assert bool(make_plan(ModelPart(fire, wanted), device, batch).joined) == (batch == 1)
 
-    runtime = Runtime(fire, wanted, device, batch=batch, cache=programs_directory)
+    runtime = Runtime(ModelPart(fire, wanted), device, batch=batch, cache=programs_directory)
 
     assert_equals_reference(runtime, fire, wanted, batch)
 
@@ -115,12 +116,14 @@ def test_networks_that_concatenate_answer_as_the_reference(
     wanted = replace(RGB, width=64, height=64)
     graph = NETWORKS[name](64, 64)
     device = replace(network_device, vector_width=4)  # blocks of 4 channels, which fit into those of all branches
-    assert make_plan(graph, wanted, device).joined
+    assert make_plan(ModelPart(graph, wanted), device).joined
 
-    runtime = Runtime(graph, wanted, device, cache=programs_directory)
+    runtime = Runtime(ModelPart(graph, wanted), device, cache=programs_directory)
 
     assert_equals_reference(runtime, graph, wanted)
-    assert_equals_reference(Runtime(graph, wanted, device, batch=2, cache=programs_directory), graph, wanted, 2)
+    assert_equals_reference(
+        Runtime(ModelPart(graph, wanted), device, batch=2, cache=programs_directory), graph, wanted, 2
+    )
 
 
 @pytest.mark.deep

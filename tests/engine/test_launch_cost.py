@@ -11,6 +11,7 @@ from edged.engine.planner import make_plan
 from edged.engine.selection import Rules
 from edged.model.cost import macs
 from edged.model.graph import Graph
+from edged.model.model_part import ModelPart
 from edged.model.package import Input
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
@@ -25,7 +26,7 @@ def network() -> Graph:
 
 
 def costs_of(network: Graph, device: Device, batch: int = 1, conv: str = "auto") -> tuple[LaunchCost, ...]:
-    return launch_costs(network, make_plan(network, WANTED, device, batch, chooser=Rules(conv)))
+    return launch_costs(network, make_plan(ModelPart(network, WANTED), device, batch, chooser=Rules(conv)))
 
 
 @pytest.mark.parametrize("conv", ["auto", "naive"])
@@ -54,13 +55,13 @@ def test_weights_count_once_a_launch_and_tensors_once_a_frame(network: Graph, de
 
 
 def test_half_stored_weights_are_half_the_bytes(network: Graph, device: Device) -> None:
-    plan = make_plan(network, WANTED, device, precision="fp16-weights", chooser=Rules("naive"))
+    plan = make_plan(ModelPart(network, WANTED), device, precision="fp16-weights", chooser=Rules("naive"))
 
     assert launch_costs(network, plan)[-1].nbytes == 2 * 512 * 1000 + 4 * (1000 + 512 + 1000)
 
 
 def test_what_several_launches_compute_belongs_to_the_one_with_the_weights(network: Graph, device: Device) -> None:
-    plan = make_plan(network, WANTED, device, chooser=Rules("naive"))
+    plan = make_plan(ModelPart(network, WANTED), device, chooser=Rules("naive"))
     (*_, dense) = kernels_of(plan.launches)
     before = replace(dense, arguments=dense.tensors, kernel="transform")
     split = replace(plan, launches=(*plan.launches[:-1], before, dense))
@@ -71,7 +72,7 @@ def test_what_several_launches_compute_belongs_to_the_one_with_the_weights(netwo
 
 
 def test_a_fused_launch_has_the_macs_of_all_that_it_computes(network: Graph, device: Device) -> None:
-    plan = make_plan(network, WANTED, device, chooser=Rules("naive"))
+    plan = make_plan(ModelPart(network, WANTED), device, chooser=Rules("naive"))
     fused = replace(plan.launches[-1], operator="pool+stage4.block2.conv2+dense")
     alone = {cost.operator: cost.macs for cost in launch_costs(network, plan)}
 

@@ -11,6 +11,7 @@ from onnx import NodeProto, numpy_helper
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
 from edged.model import reference
+from edged.model.model_part import ModelPart
 from edged.model.onnx_reader import read_onnx
 from edged.model.package import Input
 from edged.model.passes import simplify
@@ -73,7 +74,7 @@ def test_each_answers_as_onnxruntime_does(
     expected = onnxruntime_outputs(path, x)
     assert np.ptp(expected) > 1e-3
 
-    runtime = Runtime(graph, wanted, network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(graph, wanted), network_device, cache=programs_directory)
     found = runtime.submit(images).wait().outputs.reshape(1, -1)
 
     assert relative_error(reference.run(graph, x), expected) < CLOSE

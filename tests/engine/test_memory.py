@@ -11,6 +11,7 @@ from edged.engine.layout import Tensor
 from edged.engine.memory import Span, arrange, check_indices, lifetimes
 from edged.engine.planner import make_plan
 from edged.errors import ModelError
+from edged.model.model_part import ModelPart
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
 from tests.engine.networks import RGB
@@ -63,7 +64,7 @@ def test_a_resnet_needs_hardly_more_than_what_lives_at_once(
     device: Device, depth: int, width: int, height: int, batch: int
 ) -> None:
     graph = simplify(random_resnet(depth, width, height))
-    plan = make_plan(graph, replace(RGB, width=width, height=height), device, batch)
+    plan = make_plan(ModelPart(graph, replace(RGB, width=width, height=height)), device, batch)
 
     assert plan.arena.size <= 1.1 * most_at_once(lifetimes(plan.launches))
 
@@ -81,6 +82,6 @@ def test_what_an_int_cannot_index_is_refused(device: Device) -> None:
     most = 2**31 // (64 * 320 * 320)
     wanted = replace(RGB, width=640, height=640)
 
-    check_indices(graph.name, make_plan(graph, wanted, device, most // 2).launches)
+    check_indices(graph.name, make_plan(ModelPart(graph, wanted), device, most // 2).launches)
     with pytest.raises(ModelError, match=r"would hold \d+ values for a batch of 654; .*smaller batch"):
-        check_indices(graph.name, make_plan(graph, wanted, device, 2 * most).launches)
+        check_indices(graph.name, make_plan(ModelPart(graph, wanted), device, 2 * most).launches)

@@ -9,6 +9,7 @@ from edged import config
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
 from edged.model import reference
+from edged.model.model_part import ModelPart
 from edged.model.package import load_model
 from tests.engine.lab import assert_close
 from tests.engine.networks import random_images
@@ -22,7 +23,7 @@ def test_each_gives_the_scores_of_the_reference(
     network_device: Device, programs_directory: Path, name: str
 ) -> None:
     model = load_model(config.ModelConfig(name=name, size=96))
-    runtime = Runtime(model.graph, model.input, network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(model.graph, model.input), network_device, cache=programs_directory)
     images = random_images(model.input, 1)
 
     outputs = runtime.submit(images).wait().outputs

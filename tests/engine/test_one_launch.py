@@ -18,6 +18,7 @@ from edged.engine.programs import source_of
 from edged.engine.runtime import Runtime
 from edged.model.cuts import cut_after, part
 from edged.model.mobile_networks import mobilenet_v2
+from edged.model.model_part import ModelPart
 from edged.model.package import load_model
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
@@ -62,7 +63,7 @@ def test_pocl_has_assembly_but_in_the_versions_that_end_their_process_at_it(
 def test_the_answer_is_the_same_for_any_number_of_frames(
     cpu: Device, programs_directory: Path, frames: int
 ) -> None:
-    runtime = Runtime(SMALL, RGB, cpu, batch=3, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), cpu, batch=3, cache=programs_directory)
     assert_same_in_one_launch(runtime, random_images(RGB, frames))
 
 
@@ -72,7 +73,7 @@ def test_the_answer_is_the_same_whoever_leaves(
     cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch, groups: int, waits: str
 ) -> None:
     monkeypatch.setattr(one_launch, "pause_on", lambda device: waits)
-    runtime = Runtime(SMALL, RGB, cpu, batch=2, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), cpu, batch=2, cache=programs_directory)
     assert_same_in_one_launch(runtime, random_images(RGB, 2), repetitions=50, groups=groups)
 
 
@@ -86,7 +87,7 @@ def test_an_operator_on_the_host_divides_a_network_into_two_launches(
     network.add("Conv", network.normal(6, 6, 3, 3, std=0.2))
     network.add("GlobalAveragePool")
     model = load_model(ModelConfig(path=network.save(tmp_path / "network.onnx")))
-    runtime = Runtime(model.graph, model.input, cpu, cache=programs_directory)
+    runtime = Runtime(ModelPart(model.graph, model.input), cpu, cache=programs_directory)
     ((first, host, second),) = {tuple(map(type, steps)) for steps in runtime._composer.forward()}
     assert (first, host, second) == (OneLaunchStep, HostStep, OneLaunchStep)
     assert_same_in_one_launch(runtime, random_images(model.input))
@@ -98,7 +99,7 @@ def test_weights_may_need_several_buffers(
     monkeypatch.setattr(
         executable, "WeightBuffers", lambda context, packed, _: WeightBuffers(context, packed, 30_000)
     )
-    runtime = Runtime(SMALL, RGB, cpu, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), cpu, cache=programs_directory)
     weights = runtime._executable.weights
     assert weights
     assert len(weights.buffers) > 2
@@ -109,8 +110,8 @@ def test_weights_that_are_kept_in_a_file_give_the_same(
     cpu: Device, tmp_path: Path, programs_directory: Path
 ) -> None:
     (tmp_path / "programs").symlink_to(programs_directory)
-    of_memory = Runtime(SMALL, RGB, cpu, cache=programs_directory)
-    of_file = Runtime(SMALL, RGB, cpu, cache=tmp_path / "programs", model="some model")
+    of_memory = Runtime(ModelPart(SMALL, RGB), cpu, cache=programs_directory)
+    of_file = Runtime(ModelPart(SMALL, RGB, sha256="some model"), cpu, cache=tmp_path / "programs")
     assert list((tmp_path / "weights").iterdir())
     images = random_images(RGB)
     expected, found = (runtime.submit(images).wait().outputs for runtime in (of_memory, of_file))
@@ -122,18 +123,18 @@ def test_weights_that_are_kept_in_a_file_give_the_same(
 def test_a_part_behind_a_cut_is_composed_too(network_device: Device, programs_directory: Path) -> None:
     graph = simplify(random_resnet(18, 32, 32))
     behind = part(graph, cut_after(graph, "stage1"), None)
-    runtime = Runtime(behind, None, network_device, batch=2, cache=programs_directory)
+    runtime = Runtime(ModelPart(behind, None), network_device, batch=2, cache=programs_directory)
     assert runtime.compose()
 
 
 def test_other_devices_than_cpus_compose_nothing(device: Device) -> None:
     gpu = replace(device, kind="gpu")
-    assert compositions(make_plan(SMALL, RGB, gpu, 1), gpu, {}) == ()
+    assert compositions(make_plan(ModelPart(SMALL, RGB), gpu, 1), gpu, {}) == ()
 
 
 def test_kernels_of_one_kind_and_shape_are_one_function(network_device: Device) -> None:
     graph = mobilenet_v2(64, 64)
-    plan = make_plan(graph, replace(RGB, width=64, height=64), network_device, 1)
+    plan = make_plan(ModelPart(graph, replace(RGB, width=64, height=64)), network_device, 1)
     places = dict.fromkeys(weights_of(*plan.launches), WeightPlace(0, 0))
     (composition,) = compositions(plan, network_device, places)
     source = compose(composition.kernels, buffers=1)
@@ -145,7 +146,7 @@ def test_kernels_of_one_kind_and_shape_are_one_function(network_device: Device) 
 def test_the_kernels_of_one_launch_have_no_times_of_their_own(
     network_device: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runtime = Runtime(SMALL, RGB, network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), network_device, cache=programs_directory)
     images = random_images(RGB)
     assert runtime.submit(images).wait().kernels
     assert runtime.compose()
@@ -167,7 +168,7 @@ def test_a_composition_that_answers_otherwise_is_not_used(
     def without_relu(kernel: str) -> str:
         return source_of(kernel).replace("(((v) < 0) ? 0 : (v))", "(v)")
 
-    runtime = Runtime(SMALL, RGB, network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), network_device, cache=programs_directory)
     monkeypatch.setattr(composition, "source_of", without_relu)
 
     assert not runtime.compose()

@@ -7,6 +7,7 @@ import pytest
 
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
+from edged.model.model_part import inner_part
 from edged.model.onnx_reader import read_onnx
 from edged.model.passes import simplify
 from tests.model.onnx_chains import CHAINS, ON_HOST
@@ -26,7 +27,7 @@ def test_each_answers_as_onnxruntime_does(
     x = np.random.default_rng(0).standard_normal((batch, 4, 9, 10)).astype(np.float32)
 
     graph = simplify(read_onnx(path))
-    runtime = Runtime(graph, None, network_device, batch=2, cache=programs_directory, is_part=True)
+    runtime = Runtime(inner_part(graph), network_device, batch=2, cache=programs_directory)
     found = runtime.submit(x).wait().outputs.reshape(batch, -1)
 
     assert relative_error(found, onnxruntime_outputs(path, x)) < 1e-5

@@ -15,6 +15,7 @@ from edged.engine.planner import make_plan
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Rules
 from edged.model.graph import Graph
+from edged.model.model_part import ModelPart
 from tests.engine.networks import RGB, random_images, small_network
 
 SMALL = small_network()
@@ -30,7 +31,7 @@ def cache_fixture(tmp_path: Path, programs_directory: Path) -> Path:
 
 
 def outputs(device: Device, cache: Path, graph: Graph = SMALL, precision: Precision = "fp32") -> bytes:
-    runtime = Runtime(graph, RGB, device, cache=cache, model="some model", precision=precision)
+    runtime = Runtime(ModelPart(graph, RGB, sha256="some model"), device, cache=cache, precision=precision)
     return runtime.submit(IMAGES).wait().outputs.tobytes()
 
 
@@ -72,7 +73,7 @@ def test_a_folder_that_cannot_be_written_is_logged(
 
 
 def test_without_a_model_nothing_is_kept(device: Device, cache: Path) -> None:
-    Runtime(SMALL, RGB, device, cache=cache)
+    Runtime(ModelPart(SMALL, RGB), device, cache=cache)
 
     assert not (cache.parent / "weights").exists()
 
@@ -80,7 +81,7 @@ def test_without_a_model_nothing_is_kept(device: Device, cache: Path) -> None:
 def test_the_key_knows_all_that_the_weights_depend_on(device: Device) -> None:
     def key(model: str = "a", scale: float = 1 / 255, precision: Precision = "fp32", conv: str = "auto") -> str:
         wanted = replace(RGB, scale=scale)
-        return plan_key(make_plan(SMALL, wanted, device, 1, precision, Rules(conv)), model, wanted)
+        return plan_key(make_plan(ModelPart(SMALL, wanted), device, 1, precision, Rules(conv)), model, wanted)
 
     others = [key("b"), key(scale=0.5), key(precision="fp16-weights"), key(conv="naive")]
 

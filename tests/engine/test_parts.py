@@ -12,6 +12,7 @@ from edged.engine.device import Device
 from edged.engine.runtime import Runtime
 from edged.model.cuts import cut_after, part
 from edged.model.graph import Float32, Graph
+from edged.model.model_part import ModelPart, inner_part
 from edged.model.package import Input
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
@@ -42,16 +43,15 @@ def test_two_parts_answer_as_the_whole_does(
 ) -> None:
     cut, images = cut_after(whole, until), random_images(wanted, 3)
 
-    def runtime(graph: Graph, wanted: Input | None, is_part: bool) -> Runtime:
-        return Runtime(
-            graph, wanted, network_device, batch=4, precision=precision, cache=programs_directory, is_part=is_part
-        )
+    def runtime(what: ModelPart) -> Runtime:
+        return Runtime(what, network_device, batch=4, precision=precision, cache=programs_directory)
 
-    first, second = runtime(part(whole, None, cut), wanted, True), runtime(part(whole, cut, None), None, True)
+    first = runtime(inner_part(part(whole, None, cut), wanted))
+    second = runtime(inner_part(part(whole, cut, None)))
     between = first.submit(images).wait().outputs
     assert between.size == 3 * math.prod(cut.shape)
     answer = second.submit(between.reshape(3, *cut.shape)).wait().outputs
-    assert np.array_equal(answer, runtime(whole, wanted, False).submit(images).wait().outputs)
+    assert np.array_equal(answer, runtime(ModelPart(whole, wanted)).submit(images).wait().outputs)
 
 
 def test_features_cross_to_and_from_a_device_with_memory_of_its_own(
@@ -61,8 +61,8 @@ def test_features_cross_to_and_from_a_device_with_memory_of_its_own(
 
     def between(unified: bool) -> Float32:
         memory = replace(network_device, unified_memory=unified)
-        first = Runtime(part(GRAPH, None, cut), WANTED, memory, batch=4, cache=programs_directory, is_part=True)
-        second = Runtime(part(GRAPH, cut, None), None, memory, batch=4, cache=programs_directory, is_part=False)
+        first = Runtime(inner_part(part(GRAPH, None, cut), WANTED), memory, batch=4, cache=programs_directory)
+        second = Runtime(ModelPart(part(GRAPH, cut, None), None), memory, batch=4, cache=programs_directory)
         return second.submit(first.submit(images).wait().outputs).wait().outputs
 
     assert np.array_equal(between(unified=False), between(unified=True))
@@ -72,6 +72,6 @@ def test_a_part_refuses_what_is_not_the_tensor_of_its_cut(
     network_device: Device, programs_directory: Path
 ) -> None:
     cut = cut_after(GRAPH, "stage1")
-    second = Runtime(part(GRAPH, cut, None), None, network_device, batch=4, cache=programs_directory, is_part=True)
+    second = Runtime(inner_part(part(GRAPH, cut, None)), network_device, batch=4, cache=programs_directory)
     with pytest.raises(ValueError, match=r"uint8 \(1, 48, 64, 3\); expected float32 1…4 × \(64, 12, 16\)"):
         second.submit(random_images(WANTED, 1))

@@ -16,6 +16,7 @@ from edged.engine.variants.variant import AnyVariant
 from edged.model import reference
 from edged.model.activations import RELU
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Softmax
+from edged.model.model_part import ModelPart
 from tests.engine.lab import CLOSE, Float32, Lab, assert_close
 from tests.engine.networks import RGB, random_images, small_network
 
@@ -85,7 +86,7 @@ def test_a_network_is_close_to_the_reference(
     device: Device, programs_directory: Path, precision: Precision
 ) -> None:
     network, images = small_network(), random_images(RGB)
-    runtime = Runtime(network, RGB, device, precision=precision, cache=programs_directory)
+    runtime = Runtime(ModelPart(network, RGB), device, precision=precision, cache=programs_directory)
 
     found = runtime.submit(images).wait().outputs
 
@@ -99,8 +100,13 @@ def test_what_a_half_cannot_hold_is_not_hidden(device: Device, programs_director
     network.operators[0].bias[3] = 1e5  # type: ignore[attr-defined]
     images = random_images(RGB)
 
-    fp32 = Runtime(network, RGB, device, cache=programs_directory).submit(images).wait().outputs
-    fp16 = Runtime(network, RGB, device, precision="fp16", cache=programs_directory).submit(images).wait().outputs
+    fp32 = Runtime(ModelPart(network, RGB), device, cache=programs_directory).submit(images).wait().outputs
+    fp16 = (
+        Runtime(ModelPart(network, RGB), device, precision="fp16", cache=programs_directory)
+        .submit(images)
+        .wait()
+        .outputs
+    )
 
     assert np.isfinite(fp32).all()
     assert np.isnan(fp16).any()

@@ -11,6 +11,7 @@ from edged.engine.peaks import Peaks
 from edged.engine.planner import make_plan
 from edged.engine.profile import KernelProfile, Profile, by_layer, profile, side_by_side
 from edged.engine.runtime import Runtime
+from edged.model.model_part import ModelPart
 from edged.model.package import Input
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
@@ -22,8 +23,8 @@ WANTED = Input(32, 32, "rgb", 1 / 255, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 def measured(network_device: Device, programs_directory: Path) -> Profile:
     """ResNet-18 at 32×32, two frames a job, four jobs."""
     network = simplify(random_resnet(18, 32, 32))
-    runtime = Runtime(network, WANTED, network_device, batch=2, cache=programs_directory)
-    costs = launch_costs(network, make_plan(network, WANTED, network_device, 2))
+    runtime = Runtime(ModelPart(network, WANTED), network_device, batch=2, cache=programs_directory)
+    costs = launch_costs(network, make_plan(ModelPart(network, WANTED), network_device, 2))
     return profile(runtime, costs, np.zeros((2, 32, 32, 3), np.uint8), runs=4)
 
 

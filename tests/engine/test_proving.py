@@ -17,6 +17,7 @@ from edged.errors import DeviceError, DeviceMemoryError
 from edged.model import reference
 from edged.model.cuts import cut_after, part
 from edged.model.graph import Dense, Flatten, Graph
+from edged.model.model_part import ModelPart
 from edged.model.package import Input, load_model
 from edged.model.shapes import make_graph
 from tests.cli import models
@@ -36,10 +37,12 @@ def examined(
 ) -> Examined:
     """What is found of a network, by default one with every operator."""
     network, chooser = graph or small_network(), Rules(conv)
-    runtime = Runtime(network, RGB, device, batch=batch, precision=precision, chooser=chooser, cache=programs)
+    runtime = Runtime(
+        ModelPart(network, RGB), device, batch=batch, precision=precision, chooser=chooser, cache=programs
+    )
     try:
         frames = random_images(RGB, batch)
-        return examine(runtime, network, RGB, device, frames, precision=precision, chooser=chooser)
+        return examine(runtime, ModelPart(network, RGB), device, frames, precision=precision, chooser=chooser)
     finally:
         runtime.close()
 
@@ -110,8 +113,10 @@ def test_a_part_behind_a_cut_is_compared_too(network_device: Device, programs_di
     behind = part(network, cut_after(network, "pool"), None)
     frames = np.abs(np.random.default_rng(0).standard_normal((2, *behind.shapes[behind.input]), np.float32))
     with wrong_kernel(WRONG_DENSE):
-        runtime = Runtime(behind, None, network_device, batch=2, cache=programs_directory)
-        found = examine(runtime, behind, None, network_device, frames, precision="fp32", chooser=Rules())
+        runtime = Runtime(ModelPart(behind, None), network_device, batch=2, cache=programs_directory)
+        found = examine(
+            runtime, ModelPart(behind, None), network_device, frames, precision="fp32", chooser=Rules()
+        )
         runtime.close()
 
     assert [wrong.variant for wrong in found.wrong] == ["dense"]
@@ -122,17 +127,14 @@ def test_what_reads_the_output_of_a_host_operator_is_compared(
 ) -> None:
     sine = models.small_network(tmp_path / "sine.onnx", activation="Sin")  # no kernel computes it
     model = load_model(ModelConfig(path=sine))
-    runtime = Runtime(model.graph, model.input, network_device, cache=programs_directory)
+    part, images = ModelPart(model.graph, model.input), random_images(model.input)
+    runtime = Runtime(part, network_device, cache=programs_directory)
 
     with wrong_kernel(("average_pool", "sum / count", "sum")):
-        wrong = Runtime(model.graph, model.input, network_device, cache=programs_directory)
+        wrong = Runtime(part, network_device, cache=programs_directory)
     found = [
-        examine(
-            each, model.graph, model.input, network_device, random_images(model.input), precision="fp32",
-            chooser=Rules(),
-        )
-        for each in (runtime, wrong)
-    ]  # fmt: skip
+        examine(each, part, network_device, images, precision="fp32", chooser=Rules()) for each in (runtime, wrong)
+    ]
 
     runtime.close()
     wrong.close()

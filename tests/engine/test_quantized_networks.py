@@ -14,6 +14,7 @@ from edged.engine.planner import make_plan
 from edged.engine.runtime import Runtime
 from edged.model import reference
 from edged.model.graph import Graph
+from edged.model.model_part import ModelPart
 from edged.model.onnx_reader import read_onnx
 from edged.model.package import Input
 from edged.model.passes import simplify
@@ -33,7 +34,9 @@ def graph(tmp_path: Path) -> Graph:
 def test_a_whole_network_is_exact(
     network_device: Device, programs_directory: Path, graph: Graph, precision: Any
 ) -> None:
-    runtime = Runtime(graph, WANTED, network_device, batch=2, precision=precision, cache=programs_directory)
+    runtime = Runtime(
+        ModelPart(graph, WANTED), network_device, batch=2, precision=precision, cache=programs_directory
+    )
     images = random_images(WANTED, 2)
     expected = reference.run(graph, reference.prepare(images, WANTED))
     assert np.array_equal(runtime.submit(images).wait().outputs, expected)
@@ -43,7 +46,7 @@ def test_a_whole_network_is_exact(
 def test_steps_are_bytes_where_the_device_multiplies_bytes(
     network_device: Device, graph: Graph, instructions: tuple[str, ...], dtype: type
 ) -> None:
-    plan = make_plan(graph, WANTED, replace(network_device, instructions=instructions))
+    plan = make_plan(ModelPart(graph, WANTED), replace(network_device, instructions=instructions))
     tensors = {tensor.name: tensor for launch in plan.launches for tensor in launch.tensors}
     assert tensors["quantizelinear_0"].dtype == dtype
     assert plan.output.dtype == np.float32
@@ -51,7 +54,7 @@ def test_steps_are_bytes_where_the_device_multiplies_bytes(
 
 
 def test_steps_are_not_halved(network_device: Device, graph: Graph) -> None:
-    half = make_plan(graph, WANTED, replace(network_device, instructions=()), precision="fp16")
+    half = make_plan(ModelPart(graph, WANTED), replace(network_device, instructions=()), precision="fp16")
     tensors = {tensor.name: tensor for launch in half.launches for tensor in launch.tensors}
     assert {tensor.element for name, tensor in tensors.items() if name in step_tensors(graph)} == {Element.SHORT}
     assert any(tensor.element is Element.FLOAT16 for tensor in tensors.values())
@@ -60,5 +63,5 @@ def test_steps_are_not_halved(network_device: Device, graph: Graph) -> None:
 def test_a_quantized_network_is_composed_into_one_launch(
     network_device: Device, programs_directory: Path, graph: Graph
 ) -> None:
-    runtime = Runtime(graph, WANTED, network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(graph, WANTED), network_device, cache=programs_directory)
     assert runtime.compose() == (network_device.kind == "cpu")

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
 from edged.model import reference
+from edged.model.model_part import inner_part
 from edged.model.onnx_reader import read_onnx
 from edged.model.passes import simplify
 from tests.model.onnx_files import Network
@@ -32,7 +33,7 @@ def test_each_answers_as_the_reference_does(network_device: Device, programs_dir
         x = np.concatenate([image_of(network, seed) for seed in range(3)])
         expected = reference.run(graph, x, np.float64)
 
-        runtime = Runtime(graph, None, network_device, batch=3, cache=programs_directory, is_part=True)
+        runtime = Runtime(inner_part(graph), network_device, batch=3, cache=programs_directory)
         found = runtime.submit(x).wait().outputs.reshape(3, -1)
 
         assert np.allclose(found, expected, rtol=1e-3, atol=1e-4 * max(1.0, float(np.abs(expected).max())))

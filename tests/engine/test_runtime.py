@@ -19,6 +19,7 @@ from edged.engine.runtime import Runtime
 from edged.engine.selection import CONVOLUTIONS, Rules
 from edged.engine.transfer import CopyOut
 from edged.errors import DeviceError
+from edged.model.model_part import ModelPart
 from edged.model.package import load_model
 from edged.model.resnet import random_resnet
 from tests.engine.lab import Lab
@@ -29,7 +30,7 @@ SMALL = small_network()
 
 @pytest.mark.parametrize("convolution", CONVOLUTIONS)
 def test_every_variant_runs_every_operator(device: Device, programs_directory: Path, convolution: str) -> None:
-    runtime = Runtime(SMALL, RGB, device, batch=2, cache=programs_directory, chooser=Rules(convolution))
+    runtime = Runtime(ModelPart(SMALL, RGB), device, batch=2, cache=programs_directory, chooser=Rules(convolution))
 
     assert_equals_reference(runtime, SMALL, RGB, frames=2)
 
@@ -40,7 +41,7 @@ def test_a_resnet_of_any_size(
     network_device: Device, programs_directory: Path, depth: int, width: int, height: int, batch: int
 ) -> None:
     graph, wanted = random_resnet(depth, width, height), replace(RGB, width=width, height=height)
-    runtime = Runtime(graph, wanted, network_device, batch=batch, cache=programs_directory)
+    runtime = Runtime(ModelPart(graph, wanted), network_device, batch=batch, cache=programs_directory)
 
     assert_equals_reference(runtime, graph, wanted)
 
@@ -49,7 +50,7 @@ def test_a_resnet_of_any_size(
 @pytest.mark.parametrize("file", ["resnet20_cifar10", "resnet8_mlperf_tiny"])
 def test_a_trained_network(network_device: Device, programs_directory: Path, shared_data: Path, file: str) -> None:
     model = load_model(config.ModelConfig(path=shared_data / "models" / f"{file}.onnx", size=32))
-    runtime = Runtime(model.graph, model.input, network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(model.graph, model.input), network_device, cache=programs_directory)
 
     assert_equals_reference(runtime, model.graph, model.input)
 
@@ -61,7 +62,7 @@ def runtime(request: pytest.FixtureRequest, device: Device, programs_directory: 
     with pytest.MonkeyPatch.context() as monkeypatch:
         if request.param == "mapped":
             monkeypatch.setattr(executable, "shares_memory", lambda device, context: False)
-        return Runtime(SMALL, RGB, device, batch=3, cache=programs_directory)
+        return Runtime(ModelPart(SMALL, RGB), device, batch=3, cache=programs_directory)
 
 
 def test_a_job_may_be_smaller_than_the_batch(runtime: Runtime) -> None:
@@ -90,7 +91,7 @@ def test_a_result_tells_what_its_stages_and_kernels_took(runtime: Runtime) -> No
 
 
 def test_a_cpu_that_shares_its_memory_transfers_without_commands(lab: Lab, programs_directory: Path) -> None:
-    runtime = Runtime(SMALL, RGB, lab.device, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), lab.device, cache=programs_directory)
     images = random_images(RGB)
 
     job = runtime.submit(images)._job
@@ -106,7 +107,7 @@ def test_a_cpu_that_shares_its_memory_transfers_without_commands(lab: Lab, progr
 def test_memory_stays_until_a_job_is_computed_for_which_nobody_waits(
     network_device: Device, programs_directory: Path
 ) -> None:
-    runtime = Runtime(SMALL, RGB, network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), network_device, cache=programs_directory)
     gate = cl.UserEvent(runtime._compute.context)
     cl.enqueue_marker(runtime._compute, wait_for=[gate])
     event = runtime.submit(random_images(RGB))._job.kernels[-1][1]
@@ -125,7 +126,9 @@ def test_weights_that_are_not_a_number_are_not_hidden(device: Device, programs_d
     graph = small_network()
     graph.operators[0].weight[3, 0, 0, 0] = np.nan  # type: ignore[attr-defined]
 
-    outputs = Runtime(graph, RGB, device, cache=programs_directory).submit(random_images(RGB)).wait().outputs
+    outputs = (
+        Runtime(ModelPart(graph, RGB), device, cache=programs_directory).submit(random_images(RGB)).wait().outputs
+    )
 
     assert np.isnan(outputs).any()
 
@@ -151,7 +154,7 @@ def test_images_of_another_shape_are_refused(runtime: Runtime) -> None:
 def test_a_closed_runtime_says_so_and_a_job_that_was_under_way_is_answered(
     device: Device, programs_directory: Path
 ) -> None:
-    runtime = Runtime(SMALL, RGB, device, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), device, cache=programs_directory)
     under_way = runtime.submit(random_images(RGB))
 
     runtime.close()

@@ -9,6 +9,7 @@ from edged.engine.device import Device
 from edged.engine.runtime import Runtime
 from edged.model import reference
 from edged.model.graph import OnHost
+from edged.model.model_part import inner_part
 from edged.model.onnx_reader import read_onnx
 from edged.model.passes import simplify
 from tests.model.onnx_files import onnxruntime_outputs, relative_error
@@ -26,7 +27,7 @@ def test_no_operator_is_left_for_the_host(
 
     graph = simplify(read_onnx(path))
     image = np.ascontiguousarray(x.transpose(0, 3, 1, 2)) if name == "channels last" else x
-    runtime = Runtime(graph, None, network_device, batch=2, cache=programs_directory, is_part=True)
+    runtime = Runtime(inner_part(graph), network_device, batch=2, cache=programs_directory)
     found = runtime.submit(image).wait().outputs.reshape(1, -1)
 
     assert not any(isinstance(operator, OnHost) for operator in graph.operators)

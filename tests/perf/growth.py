@@ -24,6 +24,7 @@ from edged.engine.planner import Plan, make_plan
 from edged.engine.profile import profile
 from edged.engine.runtime import Runtime
 from edged.engine.tuning_records import chooser_for
+from edged.model.model_part import ModelPart
 from edged.model.package import Input
 from edged.model.passes import simplify
 from edged.model.resnet import BLOCKS, random_resnet
@@ -114,9 +115,9 @@ def measure_point(depth: int, size: int, batch: int, device: Device, peaks: Peak
     network = simplify(random_resnet(depth, size, size))
     wanted = Input(size, size, "rgb", 1 / 255, (0.5, 0.5, 0.5), (0.25, 0.25, 0.25))
     chooser = chooser_for(device)
-    plan = make_plan(network, wanted, device, batch, chooser=chooser)
+    plan = make_plan(ModelPart(network, wanted), device, batch, chooser=chooser)
     costs = launch_costs(network, plan)
-    runtime = Runtime(network, wanted, device, batch=batch, chooser=chooser)
+    runtime = Runtime(ModelPart(network, wanted), device, batch=batch, chooser=chooser)
     images = np.random.default_rng(0).integers(0, 256, (batch, size, size, 3), np.uint8)
     seconds = profile(runtime, costs, images, runs).wall_s
     runtime.close()

@@ -1,9 +1,9 @@
 """Answers of a runtime that is opened for one job."""
 
 from edged.config import WorkerConfig
+from edged.model.model_part import Features, Images, ModelPart
 from edged.model.package import Model
 from edged.runtime.base import Outputs
-from edged.runtime.model_part import Features, Images, ModelPart
 from edged.runtime.select import open_runtime
 
 

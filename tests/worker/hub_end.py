@@ -11,7 +11,7 @@ from pathlib import Path
 import zmq
 
 from edged.messages import Features, Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
-from edged.runtime.model_part import Images
+from edged.model.model_part import Images
 from edged.system.process_end import PARENT
 
 START_S = 60.0  # a device may have to compile, on a machine that others use too

@@ -3,8 +3,8 @@
 import numpy as np
 
 from edged.model.graph import Dense, Flatten, Graph, Operator, Softmax
+from edged.model.model_part import Images
 from edged.model.package import Input
-from edged.runtime.model_part import Images
 
 INPUT = Input(width=4, height=3, color="rgb", scale=1 / 255, mean=(0, 0, 0), std=(1, 1, 1))
 CLASSES = 5

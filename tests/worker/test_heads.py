@@ -11,8 +11,8 @@ from edged.messages import HeadLoaded, Job, JobFailed, LoadHead, Scores, encode
 from edged.model import reference
 from edged.model.graph import Float32
 from edged.model.head import Head, features_of
+from edged.model.model_part import Images
 from edged.model.package import Model, load_model
-from edged.runtime.model_part import Images
 from tests.cli.models import SIZE, small_network
 from tests.worker.hub_end import WorkerUnderTest, worker_process
 

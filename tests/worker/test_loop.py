@@ -29,8 +29,8 @@ from edged.messages import (
     encode,
 )
 from edged.model import reference
+from edged.model.model_part import Features, Images
 from edged.runtime.base import ModelRuntime
-from edged.runtime.model_part import Features, Images
 from edged.runtime.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
 from edged.transport.hub_link import HubLink
 from edged.worker import loop

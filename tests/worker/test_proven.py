@@ -11,8 +11,8 @@ from edged.engine import proving
 from edged.engine.proofs import Proofs
 from edged.errors import DeviceError
 from edged.model import reference
+from edged.model.model_part import whole_model
 from edged.model.package import Model, load_model
-from edged.runtime.model_part import whole_model
 from edged.runtime.select import opencl_device
 from edged.worker.proven import Proven, open_proven, proofs_folder
 from tests.cli.models import small_network

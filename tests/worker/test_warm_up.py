@@ -7,8 +7,8 @@ import pytest
 
 from edged import config
 from edged.errors import DeviceError
+from edged.model.model_part import Features, Images, whole_model
 from edged.model.package import Model, load_model
-from edged.runtime.model_part import Features, Images, whole_model
 from edged.runtime.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
 from edged.worker.warm_up import warm_up
 from tests.cli.models import small_network

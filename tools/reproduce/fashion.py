@@ -12,6 +12,7 @@ from edged.engine.tuning_records import chooser_for
 from edged.errors import DataError
 from edged.model import reference
 from edged.model.graph import Conv, Graph
+from edged.model.model_part import ModelPart
 from edged.model.package import Input
 from edged.train.build import build
 from edged.train.config import load_training
@@ -56,7 +57,7 @@ def seconds_of(
     network: Graph, wanted: Input, pictures: NDArray[np.uint8], device: Device, chooser: Chooser
 ) -> dict[str, float]:
     """Return the seconds of each operator over all pictures, by the device's clock. Checks the first scores."""
-    runtime = Runtime(network, wanted, device, batch=BATCH, chooser=chooser)
+    runtime = Runtime(ModelPart(network, wanted), device, batch=BATCH, chooser=chooser)
     frames = np.repeat(pictures[..., np.newaxis], 3, axis=3)
     truth = reference.run(network, reference.prepare(frames[:1], wanted))
     np.testing.assert_allclose(runtime.submit(frames[:1]).wait().outputs, truth, rtol=0, atol=1e-3)

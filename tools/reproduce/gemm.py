@@ -22,6 +22,7 @@ from edged.engine.tuning.tuner import Tuner
 from edged.engine.tuning.work import Listener, touched_bytes, work_of
 from edged.engine.variants.variant import Site
 from edged.model.graph import Conv, Float32, Graph
+from edged.model.model_part import inner_part
 from edged.model.shapes import make_graph
 from tools.reproduce.table import duration, table
 
@@ -68,7 +69,7 @@ def product_graph(m: int, k: int, height: int, width: int) -> tuple[Graph, Float
 def tune(graph: Graph, device: Device, seconds: float) -> Choice:
     """Try the variants of the product for so long and return the fastest, by rules where nothing is faster."""
     listener = Listener(Rules())
-    Runtime(graph, None, device, chooser=listener, is_part=True).close()
+    Runtime(inner_part(graph), device, chooser=listener).close()
     works = work_of(listener.sites, {NAME: 1.0})
     [work] = [each for each in works if each.site.operator.name == NAME]
     with tempfile.TemporaryDirectory() as folder, AttemptLog(Path(folder) / "record.json", device) as notebook:
@@ -105,7 +106,7 @@ def in_turn(timed: Sequence[Callable[[], float]], runs: int) -> list[float]:
 
 def _on_device(graph: Graph, x: Float32, device: Device, chooser: Chooser) -> Callable[[], float]:
     """Seconds of the product's kernels by the device's clock. Checks the result once."""
-    runtime = Runtime(graph, None, device, chooser=chooser, is_part=True)
+    runtime = Runtime(inner_part(graph), device, chooser=chooser)
     truth = (_matrix(graph) @ x.reshape(x.shape[1], -1)).reshape(1, -1, *x.shape[2:])
     np.testing.assert_allclose(runtime.submit(x).wait().outputs, truth, rtol=0, atol=1e-3 * float(np.ptp(truth)))
 

@@ -10,6 +10,7 @@ from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser, Rules
 from edged.engine.tuning_records import chooser_for
 from edged.model.graph import Conv
+from edged.model.model_part import ModelPart
 from edged.model.package import Model
 from tools.reproduce.table import duration, table
 
@@ -51,7 +52,7 @@ def _cells(found: Shares, what: str) -> tuple[str, str]:
 def _fastest(model: Model, device: Device, chooser: Chooser, runs: int) -> Run:
     """Return the run that other programs disturbed least: parts of different runs do not add up."""
     wanted = model.input
-    runtime = Runtime(model.graph, wanted, device, chooser=chooser)
+    runtime = Runtime(ModelPart(model.graph, wanted), device, chooser=chooser)
     images = np.random.default_rng(0).integers(0, 256, (1, wanted.height, wanted.width, 3), np.uint8)
     try:
         return min(profile(runtime, runtime.costs, images, runs).runs, key=lambda run: run.wall_s)

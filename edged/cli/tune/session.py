@@ -21,6 +21,7 @@ from edged.engine.tuning.tuner import Tuner, TuningProgress
 from edged.engine.tuning.work import Listener, touched_bytes, work_of
 from edged.engine.tuning_records import chooser_for, user_record
 from edged.errors import DeviceError
+from edged.model.model_part import ModelPart
 from edged.model.package import Model
 from edged.system.paths import cache_directory
 
@@ -136,8 +137,7 @@ class Session:
     def _open(self, chooser: Chooser) -> Runtime:
         model = self._model
         return Runtime(
-            model.graph,
-            model.input,
+            ModelPart(model.graph, model.input),
             self._device,
             batch=self._batch,
             precision=self._precision,

@@ -21,6 +21,7 @@ from edged.engine.runtime import Runtime
 from edged.engine.variants import VARIANTS
 from edged.engine.variants.variant import AnyVariant, Parameters
 from edged.model import reference
+from edged.model.model_part import ModelPart
 from tests.engine.lab import Lab, assert_close
 from tests.engine.networks import RGB, random_images, small_network
 from tests.engine.oclgrind.cases import Small, small_ones
@@ -64,7 +65,7 @@ def main(name: str) -> None:
 def run_network(device: Device, programs: Path) -> None:
     """Every operator once, as the planner puts them together."""
     graph, images = small_network(), random_images(RGB)
-    runtime = Runtime(graph, RGB, device, cache=programs)
+    runtime = Runtime(ModelPart(graph, RGB), device, cache=programs)
     found = runtime.submit(images).wait().outputs
     assert_close(found, reference.run(graph, reference.prepare(images, RGB)), CLOSE)
     if device.kind == "cpu":

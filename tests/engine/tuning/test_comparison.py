@@ -6,6 +6,7 @@ from edged.engine.device import Device
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Rules
 from edged.engine.tuning.comparison import error_of, times_in_turn
+from edged.model.model_part import ModelPart
 from edged.model.passes import simplify
 from tests.engine.networks import RGB, random_images, small_network
 
@@ -15,7 +16,8 @@ def test_each_plan_is_timed_as_often_and_compared_with_the_reference(
 ) -> None:
     graph, images = simplify(small_network()), random_images(RGB)
     runtimes = [
-        Runtime(graph, RGB, device, chooser=Rules(conv), cache=programs_directory) for conv in ("auto", "naive")
+        Runtime(ModelPart(graph, RGB), device, chooser=Rules(conv), cache=programs_directory)
+        for conv in ("auto", "naive")
     ]
     one, other = times_in_turn(runtimes, images)
 

@@ -14,6 +14,7 @@ from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
 from edged.engine.tuning_records import chooser_for
 from edged.model.graph import Float32
+from edged.model.model_part import ModelPart
 from edged.model.package import load_model
 from edged.runtime.select import opencl_device
 from tests.perf.peers.cases import Case
@@ -47,10 +48,12 @@ def prepare(
     network = load_model(ModelConfig(path=case.quantized)).graph if quantized else case.network
     found = opencl_device(device)
     decides = chooser or chooser_for(found)
-    runtime = Runtime(network, case.wanted, found, batch=case.batch, precision=precision, chooser=decides)
+    runtime = Runtime(
+        ModelPart(network, case.wanted), found, batch=case.batch, precision=precision, chooser=decides
+    )
     if runtime.compose():
         settle(runtime, case.images)
-    plan = make_plan(network, case.wanted, found, case.batch, precision, decides)
+    plan = make_plan(ModelPart(network, case.wanted), found, case.batch, precision, decides)
     return Ours(runtime, case.images, _weight_bytes(plan))
 
 

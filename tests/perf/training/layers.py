@@ -23,6 +23,7 @@ from edged.engine.selection import Chooser, Rules
 from edged.engine.tuning_records import chooser_for
 from edged.model import reference
 from edged.model.graph import Conv, Float32, Graph
+from edged.model.model_part import inner_part
 from edged.model.package import Input
 from edged.model.reference import Array
 from edged.model.shapes import make_graph
@@ -120,7 +121,7 @@ def by_taps(conv: Conv, x: Float32) -> tuple[float, Array]:
 def _on_device(layer: Layer, device: str, chooser: Chooser) -> Timed:
     """Of the network up to the convolution, its own kernels alone."""
     found = find_device(device)
-    runtime = Runtime(layer.graph, layer.wanted, found, batch=BATCH, chooser=chooser, is_part=True)
+    runtime = Runtime(inner_part(layer.graph, layer.wanted), found, batch=BATCH, chooser=chooser)
 
     def timed() -> tuple[float, Array]:
         result = runtime.submit(layer.frames).wait()

@@ -25,6 +25,7 @@ from edged.engine.verifying import Verification
 from edged.errors import EdgedError
 from edged.model.activations import RELU, RELU6
 from edged.model.graph import Graph
+from edged.model.model_part import ModelPart
 from edged.model.network_builder import NetworkBuilder
 from edged.model.package import Input, load_model
 from edged.worker.proven import open_proven
@@ -148,7 +149,7 @@ class SelfTest:
 
     def _bound_s(self, peaks: Peaks, launch_s: float, name: str, side: int | None) -> float:
         model = load_model(ModelConfig(name=name, size=side) if side else ModelConfig(name=name))
-        plan = make_plan(model.graph, model.input, self._device, chooser=chooser_for(self._device))
+        plan = make_plan(ModelPart(model.graph, model.input), self._device, chooser=chooser_for(self._device))
         costs = launch_costs(model.graph, plan)
         return sum(max(launch_s, peaks.least_s(2 * cost.macs, cost.nbytes)) for cost in costs)
 

@@ -10,9 +10,9 @@ from edged.errors import ModelError
 from edged.messages import Part
 from edged.model.cuts import cuts
 from edged.model.graph import Softmax
+from edged.model.model_part import part_of, whole_model
 from edged.model.package import Model, load_model
 from edged.model.shapes import make_graph
-from edged.runtime.model_part import part_of, whole_model
 from tests.cli.command import DEVICES
 from tests.runtime.answers import answer
 

@@ -23,7 +23,8 @@ Features = NDArray[np.float32]
 class ModelPart:
     """`graph` from the cut `begin` to `end`; None: from the images, to the scores. `input`: None behind a cut.
 
-    `features`: the tensor on which heads can be taught; None where this part or the model has none.
+    `features`: the tensor on which heads can be taught; None where this part or the model has none. `sha256`: of
+    the model, if what a device makes of its weights is to be kept for the next start.
     """
 
     graph: Graph
@@ -31,6 +32,7 @@ class ModelPart:
     begin: Cut | None = None
     end: Cut | None = None
     features: str | None = None
+    sha256: str | None = None
 
     @property
     def frame_shape(self) -> Shape:
@@ -91,7 +93,16 @@ def part_of(model: Model, begin: str | None, end: str | None) -> ModelPart:
     features = None if last else _features(model.graph)
     if not any(features in operator.inputs for operator in graph.operators):  # the cut is before it
         features = None
-    return ModelPart(graph, None if first else model.input, first, last, features)
+    return ModelPart(graph, None if first else model.input, first, last, features, model.sha256)
+
+
+def inner_part(graph: Graph, wanted: Input | None = None) -> ModelPart:
+    """Return a graph as a part before a cut, whose output may have any shape.
+
+    `wanted`: None for one that is behind a cut, too.
+    """
+    end = Cut(len(graph.operators), graph.operators[-1].name, graph.output, graph.shapes[graph.output])
+    return ModelPart(graph, wanted, end=end)
 
 
 def _features(graph: Graph) -> str | None:
