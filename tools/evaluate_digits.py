@@ -26,7 +26,6 @@ RUN = 100
 
 
 def main() -> None:
-    """Parse, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mnist", type=Path, help="folder with MNIST's IDX files")
     parser.add_argument("--model", type=Path, default=Path("edged/model/bundled/digits.onnx"))
@@ -52,7 +51,7 @@ def written(mnist: Path) -> tuple[Bytes, npt.NDArray[np.int32]]:
 
 
 def empty() -> tuple[Bytes, npt.NDArray[np.int32]]:
-    """Scenes without a digit."""
+    """Return frames without a digit, and the label that says so for each."""
     frames = empty_frames()
     return frames, np.full(len(frames), NOTHING, np.int32)
 

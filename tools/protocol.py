@@ -15,7 +15,7 @@ PROTOCOL = "{}"
 
 
 def module() -> str:
-    """The text of edged/messages/protocol.py."""
+    """Return the text of edged/messages/protocol.py."""
     return MODULE.format(fingerprint(link_schema()))
 
 

@@ -47,7 +47,7 @@ NOT_HERE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # fonts that rich's 
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write both pictures."""
+    """Write the pictures of the terminal view and of the page."""
     parser = argparse.ArgumentParser(prog="python -m tools.screenshots", description=__doc__)
     parser.add_argument("--seconds", type=float, default=70, help="how long the daemon has run (default: 70)")
     parser.add_argument("--output", type=Path, default=FOLDER, help="folder (default: docs/how-to)")

@@ -1,8 +1,8 @@
 """Carry what a node publishes into a stream of NATS JetStream, each prediction exactly once.
 
-A visit lasts as long as a connection to a server: it reads in the stream how far the node is, and goes on from
-there by the hub's replay. Whatever fails ends the visit; the next one begins by reading again. Between visits only
-events and statuses are read from the hub, so that a server that is away costs no memory.
+A visit lasts as long as a connection to a server: it reads in the stream how far the node is, and continues
+from there by the hub's replay. Any failure ends the visit; the next one begins by reading again. Between visits
+only events and statuses are read from the hub, so that a server that is away costs no memory.
 """
 
 import asyncio
@@ -88,7 +88,6 @@ class Notices:
             yield self._latest.pop(next(iter(self._latest)))
 
     def close(self) -> None:
-        """Disconnect from the hub."""
         self._stream.close()
         if self._pictures:
             self._pictures.close()

@@ -10,7 +10,6 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the shell."""
     parser.add_argument("shell", choices=SHELLS, help="the shell to print a script for")
     add_example(
         parser,
@@ -33,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _complete_files(parser: argparse.ArgumentParser, file: object, folder: object) -> None:
-    """Let arguments that name files and folders be completed as such."""
+    """Complete the arguments that name files and folders."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():

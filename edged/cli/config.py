@@ -7,7 +7,6 @@ from edged.config.load import json_schema
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-command `schema`."""
     add_example(parser, "edged config schema > edged.schema.json")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     summary = "print the JSON Schema of the config file"

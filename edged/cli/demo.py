@@ -7,7 +7,6 @@ from edged.cli.options import add_example, add_settings, packaged_demo
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add when to exit."""
     daemon.add_limits(parser)
     add_settings(parser)
     add_example(parser, "edged demo", "edged demo --count 300 --json")

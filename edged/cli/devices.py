@@ -27,7 +27,6 @@ Watts = Mapping[str, float]  # watts by rail, of those that could be read all th
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --sysfs and --json."""
     add_sysfs(parser)
     add_json(parser)
     add_example(parser, "edged devices")

@@ -20,7 +20,6 @@ WRITTEN = "metadata to write; --preprocess replaces --resize to --std in the fil
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-command `set-metadata`."""
     example = "edged model set-metadata resnet18.onnx --preprocess imagenet --labels imagenet.txt"
     add_example(parser, example)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)

@@ -27,7 +27,7 @@ EXPLANATION = (
 
 @dataclass(frozen=True)
 class Footprint:
-    """The size of a network: what it is stored in, and what one frame costs.
+    """The size of a network: the bytes of its file, and the cost of one frame.
 
     file_bytes: None for a named network with random weights. weight_bytes: of weights and biases in memory.
     tensor_bytes: of the tensors of one frame, in float32, that must exist at the same time at most.

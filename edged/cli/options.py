@@ -53,7 +53,6 @@ def add_config(parser: argparse.ArgumentParser) -> None:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add --set."""
     what = "use this value in place of the config's, such as metrics.address=127.0.0.1:9465; may be repeated"
     parser.add_argument(
         "--set", type=setting, action="append", default=[], dest="settings", metavar="KEY=VALUE", help=what
@@ -69,7 +68,6 @@ def setting(text: str) -> Override:
 
 
 def add_verbosity(parser: argparse.ArgumentParser) -> None:
-    """Add -v/--verbose and -q/--quiet."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument("-v", "--verbose", action="store_true", help="log debug messages too, on standard error")
     quiet = "print only warnings and errors on standard error"
@@ -106,7 +104,6 @@ def add_process_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_sysfs(parser: argparse.ArgumentParser) -> None:
-    """Add --sysfs."""
     where = "the host's /sys in a container, as energy.sysfs in the config (default: /sys)"
     parser.add_argument("--sysfs", type=Path, default=Path("/sys"), metavar="FOLDER", help=where)
 
@@ -159,7 +156,6 @@ def positive(text: str) -> int:
 
 
 def frames(text: str) -> int:
-    """Parse a batch size."""
     number = positive(text)
     if number > MAX_BATCH:
         raise argparse.ArgumentTypeError(f"expected 1 to {MAX_BATCH} frames, found {text}")
@@ -175,14 +171,12 @@ def add_hub_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_hub_keys(parser: argparse.ArgumentParser) -> None:
-    """Add --key and --server-key."""
     key = "client secret key (if the hub requires CURVE)"
     parser.add_argument("--key", type=Path, metavar="NAME.key", help=key)
     parser.add_argument("--server-key", type=Path, metavar="HUB.pub", help="public key of the hub, with --key")
 
 
 def address(text: str) -> str:
-    """Parse a ZeroMQ address."""
     if not re.fullmatch(ZMQ_ADDRESS, text):
         raise argparse.ArgumentTypeError(f"{text!r} is not an address like tcp://127.0.0.1:5570")
     return text

@@ -151,7 +151,7 @@ def show_compiling() -> None:
 
 
 def interrupt_on_sigterm() -> None:
-    """Let SIGTERM raise KeyboardInterrupt, as Ctrl-C does, so that the verb ends in order."""
+    """Raise KeyboardInterrupt at SIGTERM, as at Ctrl-C, so that the verb ends in order."""
     signal.signal(signal.SIGTERM, _interrupt)
 
 

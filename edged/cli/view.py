@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from edged.view.teaching import Teachers
 
 LISTEN = "127.0.0.1:9465"
-ANY_HOST = re.compile(r"//(\*|0\.0\.0\.0|\[::\]):")  # addresses at which a hub listens, and nobody connects
+ANY_HOST = re.compile(r"//(\*|0\.0\.0\.0|\[::\]):")  # addresses to listen at, which no client can connect to
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("addresses", type=address, nargs="*", metavar="ADDRESS", help=stream)
     add_hub_keys(parser)
     parser.add_argument("--node", metavar="NAME", help="show this node, if several publish at an address")
-    teach = "let the users in `view.teachers` of this config teach its daemon, on this host, from the page"
+    teach = "permit the users in `view.teachers` of this config to teach its daemon, on this host, from the page"
     parser.add_argument("--teach", type=Path, metavar="CONFIG", help=teach)
     add_settings(parser)
     listen = f"address to serve the page at (default: {LISTEN})"
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _taught(arguments: argparse.Namespace) -> Config | None:
-    """Return the config of --teach. Raises ConfigError if nobody may teach, or a password would be readable."""
+    """Return the config of --teach. Raises ConfigError if it has no teachers, or a password would be readable."""
     if arguments.teach is None:
         if arguments.settings:
             raise ConfigError("--set is for the config of --teach")
@@ -89,7 +89,7 @@ def _taught(arguments: argparse.Namespace) -> Config | None:
     config = load_config(arguments.teach, arguments.settings)
     if not config.view.teachers:
         raise ConfigError(
-            f"{arguments.teach}: nobody may teach: add the section `view: {{teachers: {{NAME: PASSWORD-FILE}}}}`"
+            f"{arguments.teach}: view.teachers is missing: add `view: {{teachers: {{NAME: PASSWORD-FILE}}}}`"
         )
     for file in config.view.teachers.values():
         password_in(file)

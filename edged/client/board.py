@@ -27,7 +27,7 @@ RECENT_S = 10
 
 @dataclass(slots=True)
 class SecondCounts:
-    """Counts within one second."""
+    """The predictions of one second. `number`: of the second. `truth`: how many were right, and wrong."""
 
     number: int
     labels: Counter[str] = field(default_factory=Counter)
@@ -44,7 +44,6 @@ class LastMinute:
         self._begun_s: float | None = None
 
     def add(self, prediction: Prediction, now_s: float) -> None:
-        """Count a prediction."""
         if self._begun_s is None:
             self._begun_s = now_s
         second = self._second(int(now_s))

@@ -108,7 +108,7 @@ def fetch_pages(
                 return
             if answer.next_seq <= (request.first_seq or 0):  # it would request the same page for ever
                 first, next_ = request.first_seq, answer.next_seq
-                raise MessageError(f"the answer to a replay request from {first} goes on at {next_}")
+                raise MessageError(f"the answer to a replay request from {first} continues at {next_}")
             request = msgspec.structs.replace(request, first_seq=answer.next_seq, since=None)
     finally:
         connection.close()

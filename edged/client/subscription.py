@@ -132,7 +132,6 @@ class Subscription:
             self._socket.subscribe(topic)
 
     def close(self) -> None:
-        """Disconnect."""
         self._handshakes.close()
         self._socket.close()
 

@@ -33,7 +33,7 @@ class Codebook:
 
     @property
     def values(self) -> Values:
-        """Return the shared weight."""
+        """Return the weight that the entries and indices stand for, of the weight's shape."""
         return np.asarray(self.entries[self.indices])
 
     @cached_property

@@ -328,7 +328,6 @@ def _target(path: Path | None, folder: Path) -> Path | None:
 
 
 def absolute(path: Path | None, folder: Path) -> Path | None:
-    """Resolve `path` against `folder`."""
     if path is None or str(path).startswith(CREDENTIAL):
         return path
     return Path(os.path.normpath(folder / os.path.expanduser(path)))

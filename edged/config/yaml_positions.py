@@ -38,7 +38,7 @@ _IN_PLAIN_WORDS = {  # by the start of PyYAML's message
 class Position:
     """Line and column, from 1; both 0 for a value that no file holds.
 
-    `source`: what it is in, if that is not the config file: a drop-in, an environment variable or `--set`.
+    `source`: where it stands if not in the config file: a drop-in, an environment variable or `--set`.
     """
 
     line: int

@@ -148,7 +148,7 @@ class Chart:
             x += 40 + len(name) * LETTER
 
     def svg(self) -> str:
-        """Return the whole file."""
+        """Return the chart as the text of an SVG file."""
         size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
         font = f'font-family="sans-serif" font-size="{FONT}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>'

@@ -164,6 +164,6 @@ class Executable:
 
 
 def _finish(queue: Any) -> None:
-    """Wait for all commands, also of jobs for whose results nobody has waited."""
+    """Wait for all commands, also of jobs whose results were never read."""
     with suppress(cl.Error):  # reported to whom it concerns
         queue.finish()

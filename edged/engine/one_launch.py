@@ -36,7 +36,6 @@ class LaunchForm(Enum):
 
     @property
     def other(self) -> "LaunchForm":
-        """Return the other form."""
         return LaunchForm.ONE_LAUNCH if self is LaunchForm.BY_LAYER else LaunchForm.BY_LAYER
 
 

@@ -181,5 +181,4 @@ class Verification:
         self.same_class += bool(np.isfinite(found).all() and found.argmax() == expected.argmax())
 
     def close(self) -> None:
-        """Release the device's memory."""
         self._runtime.close()

@@ -48,13 +48,11 @@ class DaemonAnswers:
         self._thread.start()
 
     def stop(self) -> None:
-        """Disconnect."""
         self._stops.set()
         self._thread.join()
 
     @property
     def last(self) -> HeardAnswer | None:
-        """Return the newest prediction."""
         with self._lock:
             return self._kept[-1] if self._kept else None
 

@@ -223,7 +223,7 @@ class RolloutSteps:
             self._enter("rolled_back", self.progress.message, first_seq=self._answers.since_seq)
 
     async def _answer_by(self, target: str) -> None:
-        """Replace the link and let the daemon read it, once in this process. Raises EdgedError."""
+        """Replace the link and reload the daemon, once in this process. Raises EdgedError."""
         if self._applied == target:
             return
         self._board.link_to(target)

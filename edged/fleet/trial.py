@@ -108,11 +108,9 @@ class Candidate:
         return self._model.labels[int(outputs.argmax())]
 
     def figures(self) -> ModelFigures:
-        """Summarize all frames."""
         return figures_of(self._seconds, self._joules, self._not_finite)
 
     def close(self) -> None:
-        """Free the device."""
         self._runtime.close()
 
 

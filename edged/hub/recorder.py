@@ -98,7 +98,7 @@ class Recording:
         self._recorders.discard(peer)
 
     def why_over(self, now: int, *, worker_is_lost: bool) -> RecordingEnded | None:
-        """Return why the recording is complete, or cannot continue; None: it goes on."""
+        """Return why the recording is complete or cannot continue; None while it runs."""
         if worker_is_lost:
             return RecordingEnded(reason="lost")
         if self.frames is not None and self._timed >= self.frames:

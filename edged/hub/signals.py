@@ -40,7 +40,7 @@ class Signals:
         return self._read.fileno()
 
     def clear(self) -> None:
-        """Make it unreadable again."""
+        """Read what signals have written, so that the descriptor is not readable until the next one."""
         try:
             while self._read.recv(64):
                 pass

@@ -20,7 +20,7 @@ AT_LEAST_EVERY_NS = NANOSECONDS
 
 
 class Supervision:
-    """Connects the processes (`supervisor`) with what the hub knows of their cameras and workers.
+    """Connects the processes (`supervisor`) with the hub's state of their cameras and workers.
 
     `due_ns`: when `step` must be called next; `silence_due_ns`: when `kill_silent_cameras` must.
     """

@@ -90,7 +90,7 @@ class Heartbeat:
 
 
 class LifeSigns:
-    """Reads what the hub knows of its cameras and workers as signs for the heartbeat."""
+    """Derives signs for the heartbeat from the state of cameras and workers."""
 
     def __init__(
         self, router: Router, cameras: Cameras, supervisor: Supervisor, liveness: Liveness, links: Links

@@ -170,7 +170,7 @@ class Quantizer:
 
     @contextlib.contextmanager
     def _tools(self) -> Iterator[Any]:
-        """Import the tools; they print and log what nobody has asked them, and raise errors of many kinds."""
+        """Import the tools; they print and log much that is of no use here, and raise errors of many kinds."""
         try:
             from onnxruntime import quantization
             from onnxruntime.quantization import shape_inference  # noqa: F401

@@ -1,8 +1,8 @@
 """The protocol of systemd: sd_notify(3), sd_watchdog_enabled(3), and the life of a camera or worker unit.
 
 Each function does nothing without systemd; none blocks for long, none raises. A camera or worker unit
-on another host is ready once its hub has accepted it, and alive while its loop reaches the link: a driver that
-hangs does not let it.
+on another host is ready once its hub has accepted it, and alive while its loop reaches the link, which it does
+not while a driver hangs.
 """
 
 import math

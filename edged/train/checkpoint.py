@@ -57,7 +57,6 @@ class Checkpoints:
             old.unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Delete all checkpoints."""
         for path in self._files():
             path.unlink()
 

@@ -148,7 +148,7 @@ def _page(outcome: TrainingOutcome, table: str, worst: Sequence[int]) -> str:
 
 The same as numbers: [curve.csv](curve.csv), [metrics.json](metrics.json).
 
-## Which label was taken for which
+## Confusion matrix
 
 A row a label, a column an answer.
 

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """Limits for peers."""
+    """What one peer, and all of them together, may take of the server."""
 
     connections: int = 128  # at once
     connections_each: int = 64  # of one address: the rest is for others

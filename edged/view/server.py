@@ -70,7 +70,6 @@ class ViewSite:
         self._viewers: set[Viewer] = set()
 
     def app(self) -> Starlette:
-        """Return the ASGI application."""
         return Starlette(
             routes=[
                 Route("/events", self._events),
@@ -156,7 +155,6 @@ class AccessControl:
         self._disconnections = disconnections or Disconnections()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -306,7 +304,6 @@ class Server(uvicorn.Server):
         self._entrance.close()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept connections."""
         await super().startup(sockets)
         self._tasks = [
             asyncio.create_task(_repeat(work))

@@ -74,7 +74,6 @@ class Teachers:
         return session
 
     def log_out(self, cookie: str) -> None:
-        """End a session."""
         self._sessions.pop(cookie, None)
 
 
@@ -112,7 +111,6 @@ class TeachingSite:
         self._throttle = PasswordThrottle()
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
         return [
             Route("/teach/session", self._session),
             Route("/teach/login", _answered(self._log_in), methods=["POST"]),

@@ -34,7 +34,6 @@ class Minute:
     median_s: float = 0.0
 
     def add(self, prediction: Prediction) -> None:
-        """Count a prediction."""
         self.labels[prediction.top[0].label if prediction.top else ""] += 1
         self.totals_s.append(prediction.seconds.total)
 

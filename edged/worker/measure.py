@@ -27,7 +27,7 @@ UNMEASURED = JobEnergy(None, {})
 Payloads = Sequence[bytes | memoryview]  # bytes of a job, or of its answer
 
 
-def measure(asked: MeasureRequest, model: Model, worker: WorkerConfig, cache: Path) -> MeasureAnswer:
+def measure(request: MeasureRequest, model: Model, worker: WorkerConfig, cache: Path) -> MeasureAnswer:
     """Run frames of noise through the network in stretches, from one place to the next, repeatedly.
 
     So each stretch finds the caches as the one before it leaves them. Raises DeviceError.
@@ -36,14 +36,14 @@ def measure(asked: MeasureRequest, model: Model, worker: WorkerConfig, cache: Pa
     parts = [part_of(model, *two) for two in pairwise(ends)]
     with ExitStack() as opened:
         stretches = [Stretch(model, part, worker, cache, opened) for part in parts]
-        images = [image.tobytes() for image in parts[0].noise(asked.frames)]
+        images = [image.tobytes() for image in parts[0].noise(request.frames)]
         start_ns = now_ns()
-        while seconds_since(start_ns) < asked.for_s or len(stretches[0].seconds) < FEWEST:
+        while seconds_since(start_ns) < request.for_s or len(stretches[0].seconds) < FEWEST:
             payloads: Payloads = images
             for stretch in stretches:
-                payloads = stretch.run(payloads, asked.frames)
+                payloads = stretch.run(payloads, request.frames)
     return MeasureAnswer(
-        cut_points=tuple(_cut_points(stretches, asked.frames)),
+        cut_points=tuple(_cut_points(stretches, request.frames)),
         overlaps=not is_numpy(worker) and opencl_device(worker.device).kind != "cpu",
     )
 

@@ -128,7 +128,7 @@ def test_a_config_that_names_no_teacher_lets_nobody_teach(
 ) -> None:
     (tmp_path / "edged.yaml").write_text(CONFIG)
     error = refusal("--teach", str(tmp_path / "edged.yaml"), capsys=capsys)
-    assert "nobody may teach: add the section `view: {teachers: {NAME: PASSWORD-FILE}}`" in error
+    assert "view.teachers is missing: add `view: {teachers: {NAME: PASSWORD-FILE}}`" in error
 
 
 def test_a_password_of_a_teacher_is_never_sent_unencrypted(

@@ -135,7 +135,7 @@ def test_a_server_that_gives_the_same_again_and_again_is_left() -> None:
         answers.start()
         pages = fetch(context, address, ReplayRequest())
 
-        with pytest.raises(MessageError, match="goes on at 0"):
+        with pytest.raises(MessageError, match="continues at 0"):
             list(pages)
         answers.join()
 

@@ -58,7 +58,7 @@ def choice(name: str, label: str, values: str) -> build.QueryVariable:
 
 
 def text(name: str, label: str, value: str) -> build.TextBoxVariable:
-    """What the reader types."""
+    """Return a variable of the dashboard whose value the reader types."""
     return (
         build.TextBoxVariable(name).label(label).default_value(value).current(VariableOption(True, value, value))
     )

@@ -40,7 +40,7 @@ def happening(series: str, *by: str) -> str:
 
 
 def share(part: str, whole: str) -> str:
-    """0 to 1."""
+    """Return an expression of the ratio of two others."""
     return f"{part}\n/\n{whole}"
 
 

@@ -58,7 +58,6 @@ class Way:
 
     @property
     def jumps(self) -> frozenset[Call]:
-        """Return every jump."""
         return frozenset(jump for leg in self.legs for jump in leg.jumps)
 
     @property

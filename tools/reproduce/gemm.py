@@ -44,7 +44,6 @@ class Tuned:
         return Rules().channel_block(device)
 
     def choose(self, site: Site[Any]) -> Choice:
-        """For one operator."""
         found = find_candidate(site, self.best.variant.name, self.best.parameters)
         return found or Rules().choose(site)
 

@@ -27,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_retraining(parser: argparse.ArgumentParser) -> None:
-    """Add --epochs and --training."""
     group = parser.add_argument_group("retraining, which makes the file smaller still")
     epochs = "retrain the pruned and shared weights for N epochs, on --data as for `edged train`"
     group.add_argument("--epochs", type=positive, metavar="N", help=epochs)

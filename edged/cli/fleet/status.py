@@ -54,7 +54,6 @@ def _show(state: FleetState, *, as_json: bool) -> None:
 
 
 def as_object(state: FleetState) -> dict[str, Any]:
-    """Return everything for JSON."""
     nodes = [{**node.model_dump(), "silent_s": state.silent_s(name)} for name, node in sorted(state.nodes.items())]
     rollout = state.rollout and state.rollout.model_dump()
     return {"rollout": rollout, "nodes": nodes, "models": [each.model_dump() for each in state.models.values()]}

@@ -137,7 +137,7 @@ HUB = "hub"
 
 
 def trace_file(recording: RecordingRequest) -> dict[str, Any]:
-    """Build the whole trace."""
+    """Build a trace in the Chrome JSON format, with a process for each peer, its spans, and the ways of frames."""
     numbers = {peer: number for number, peer in enumerate(sorted(recording.processes, key=_order), 1)}
     jobs = _jobs(recording)
     found = list(_ways(recording, jobs))

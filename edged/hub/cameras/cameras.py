@@ -87,7 +87,7 @@ class Cameras:
                 self._start(self._greeted[name])
 
     def grant(self, name: str, frames: int) -> None:
-        """Let a camera that waits for room capture so many more frames."""
+        """Permit a camera that waits for room to capture so many more frames."""
         self._links.send(f"camera/{name}", Grant(frames=frames))
 
     def left(self, name: str) -> None:

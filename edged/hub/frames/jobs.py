@@ -101,7 +101,7 @@ class Jobs:
         self.workers: dict[str, Capacity] = {}
         self.scores_wait = False  # no worker gets a job that it would answer with scores
         self._between = between
-        # numbers continue from a random start: an answer to another hub's job is not taken for ours
+        # numbers continue from a random start: so no answer to another hub's job matches one of ours
         self._numbers = count(randbits(48))
 
     def of(self, worker: str) -> Iterator[Assigned]:

@@ -64,12 +64,12 @@ class Ledger:
             self._take(count)
 
     def drop(self, reason: str) -> None:
-        """Drop one pending frame."""
+        """Account for a pending frame as dropped, with its reason."""
         self.pending -= 1
         self._here[reason] += 1
 
     def predict(self) -> None:
-        """Publish one pending frame."""
+        """Account for a pending frame as predicted."""
         self.pending -= 1
         self.predicted += 1
 

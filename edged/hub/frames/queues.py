@@ -120,7 +120,7 @@ class StageQueue:
         return sum(passing.cut == cut for passing in self.waiting)
 
     def add(self, passing: PartialResult) -> None:
-        """Insert one in order."""
+        """Insert a partial result: those that have passed more stages come first, then the older ones."""
         self.waiting.append(passing)
         self.waiting.sort(key=lambda each: -len(each.legs))  # stable
 

@@ -17,7 +17,7 @@ NEVER_NS = 1 << 63
 
 
 class Camera:
-    """What the router knows of one camera.
+    """The router's state of one camera.
 
     `waits`: it captures only what is granted, and its frames never get too old.
 

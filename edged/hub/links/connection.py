@@ -100,7 +100,6 @@ class Connection:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the descriptor."""
         self._socket.close()
 
     def _bytes(self) -> tuple[int, int]:

@@ -95,7 +95,6 @@ class Endpoint:
             connection.cut()
 
     def close(self) -> None:
-        """Close all sockets."""
         self.monitor.close()
         for descriptor in list(self._connections):
             self._forget(descriptor)
@@ -148,7 +147,7 @@ def _why(connection: Connection | None, failure: str) -> str:
 
 SHORTEST_S, LONGEST_S, IDLE_S = 0.02, 0.5, 0.1  # seconds between two checks of all connections
 SHARE = 30  # checks take at most one part in this many of the time
-RESTART_S = 0.5  # seconds until a failed thread restarts; nobody is accepted meanwhile
+RESTART_S = 0.5  # seconds until a failed thread restarts; no peer is accepted meanwhile
 
 
 class Guard:
@@ -208,7 +207,7 @@ class Guard:
         self._to_cut.put((name, int(part.get(zmq.SRCFD)), reason))
 
     def notices(self, now_ns: int) -> list[HubEvent]:
-        """Return the rejected peers."""
+        """Return an event for each peer that was rejected since the last call."""
         return self._rejections.notices(now_ns)
 
     def close(self) -> None:

@@ -76,7 +76,7 @@ def bind(
 
 
 def serve_in(io_thread: int, socket: zmq.Socket[bytes], context: zmq.Context[zmq.Socket[bytes]]) -> None:
-    """Let this I/O thread serve what connects to a socket, if the context has more than one."""
+    """Serve the connections of a socket by this I/O thread, if the context has more than one."""
     if context.get(zmq.IO_THREADS) == IO_THREADS:
         socket.setsockopt(zmq.AFFINITY, io_thread)
 

@@ -102,7 +102,7 @@ class Publisher:
         )
         self._send(result.camera, "event", to_json(event))
 
-    def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int], standing: NodeStatus) -> None:
+    def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int], node: NodeStatus) -> None:
         """Publish that this node is alive, its last prediction, and its state."""
         status = Status(
             node=self.node,
@@ -112,9 +112,9 @@ class Publisher:
             last_seq=last_seq,
             replay=self._replay,
             cameras=last_frames,
-            camera_states=dict(standing.cameras),
-            workers=dict(standing.workers),
-            energy=standing.energy,
+            camera_states=dict(node.cameras),
+            workers=dict(node.workers),
+            energy=node.energy,
         )
         self._send(None, "status", to_json(status))
 

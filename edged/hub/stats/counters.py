@@ -35,7 +35,6 @@ class LabelCounts:
         self._others: dict[str, ScalarSeries] = {}
 
     def add(self, camera: str, label: str) -> None:
-        """Count one more prediction."""
         named = self._named.setdefault(camera, {})
         if label not in named and len(named) < self._most:
             named[label] = self._counter.labels(camera, label)
@@ -77,7 +76,6 @@ class PredictionFigures:
             self.count()
 
     def count(self) -> None:
-        """Update the metrics."""
         new, self._new = self._new, []
         for prediction, right in new:
             self._count(prediction, right)
@@ -121,7 +119,6 @@ class JobFigures:
             self.count()
 
     def count(self) -> None:
-        """Update the metrics."""
         new, self._new = self._new, []
         for worker, frames, seconds, device_s in new:
             self._seconds(worker).observe(seconds)

@@ -72,7 +72,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class HttpPage:
-    """An answer."""
+    """The answer to a request: its status, and a text of this type."""
 
     status: int
     content_type: str
@@ -80,7 +80,6 @@ class HttpPage:
 
 
 NOT_FOUND = HttpPage(HTTPStatus.NOT_FOUND, PLAIN, "there are /metrics, /healthz and /readyz\n")
-
 NOT_ALLOWED = HttpPage(HTTPStatus.METHOD_NOT_ALLOWED, PLAIN, "use GET or HEAD\n")
 
 
@@ -127,7 +126,6 @@ class Scrapes(ThreadingTCPServer):
         services.start("metrics", lambda: self.serve_forever(LOOK_S))
 
     def stop(self) -> None:
-        """Stop answering."""
         self.shutdown()
         self.server_close()
 
@@ -197,7 +195,6 @@ class Scrapes(ThreadingTCPServer):
             self.reject(request, "malformed", type(error).__name__)
 
     def shutdown_request(self, request: Any) -> None:
-        """Close a connection."""
         self._open.pop(request, None)
         super().shutdown_request(request)
 

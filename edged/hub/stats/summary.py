@@ -41,8 +41,6 @@ class Times:
 
 
 class CameraTally:
-    """One camera's newest predictions."""
-
     def __init__(self) -> None:
         self.last: Prediction | None = None  # with an answer
         self.last_frame = -1
@@ -68,7 +66,6 @@ class Tally:
         return self.joules / self.with_joules if self.with_joules else None
 
     def add_camera(self, name: str) -> None:
-        """Add a camera."""
         self.cameras.setdefault(name, CameraTally())
 
     def add(self, prediction: Prediction, right: bool | None) -> None:

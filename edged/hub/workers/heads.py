@@ -109,7 +109,7 @@ class Heads:
         return taught
 
     def change(self, taught: TaughtHead | None) -> None:
-        """Let this head answer from the next job on."""
+        """Activate this head: it answers from the next job on."""
         self._activate(taught)
         self._show_in_metrics()
 

@@ -65,12 +65,12 @@ class RemoteWorkerSlot:
         """Stop expecting it until it is started again."""
 
     def give_up(self) -> float:
-        """Let another worker serve; return how long it must be connected before it serves again."""
+        """Yield to another worker; return how long it must be connected before it serves again."""
         self._steady_s = min(max(STEADY_S, 2 * self._steady_s), LONGEST_STEADY_S)
         return self._steady_s
 
     def start_again(self) -> float:
-        """Let it serve as soon as it is connected: no other worker serves."""
+        """Serve as soon as it is connected, since no other worker does."""
         self._asked_ns, self._is_reported = now_ns(), True
         return 0.0
 

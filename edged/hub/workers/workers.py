@@ -215,7 +215,7 @@ class Workers:
         return self.heads.begin(model)
 
     def _head_loaded(self, name: str, loaded: HeadLoaded) -> list[HubEvent]:
-        """Let a worker join that waits for its head; treat one that cannot load it like one with another model."""
+        """Admit a worker that has loaded its head; treat one that cannot like one with another model."""
         self.heads.record_answer(name, loaded)
         taught, hello = self.heads.answers, self._preparing.get(name)
         if hello is None:

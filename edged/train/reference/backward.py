@@ -239,5 +239,4 @@ def padded_size(x: Array, pads: Pads) -> Pair:
 
 
 def unpad(padded: Array, x: Array, pads: Pads) -> Array:
-    """Invert `pad`."""
     return padded[:, :, pads[0] : pads[0] + x.shape[2], pads[1] : pads[1] + x.shape[3]]

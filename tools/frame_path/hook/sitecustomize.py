@@ -34,7 +34,7 @@ class Recorder:
         self._messages: set[str] = set()
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Be a profile function."""
+        """Record a call or a return of a function of edged, as `sys.setprofile` calls it."""
         if event == "c_call":
             if getattr(argument, "__name__", "") == "acquire" and not self._is_main:
                 self._end_turn()

@@ -168,7 +168,7 @@ def _launch_s(bench: PeakBench, kernel: Any, count: int) -> float:
 
 
 def main() -> None:
-    """Serve one request."""
+    """Run the steps that the request names, and append the result of each to its report."""
     device, request = read_request()
     test = SelfTest(with_instructions(device))
     report = Path(request["report"])

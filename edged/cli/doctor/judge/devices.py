@@ -34,7 +34,7 @@ def _node(node: DeviceFile, user: str) -> Judgement:
     remedy: tuple[str, ...] = ()
     if group == "root" or node.mode[4:6] != "rw":
         group = "render"
-        keep = "until the device comes again; 70-edged.rules of `make install` keeps it"
+        keep = "lasts until the device is added again; 70-edged.rules of `make install` makes it permanent"
         remedy = (f"sudo chgrp render {node.path}", f"sudo chmod 660 {node.path}  # {keep}")
     remedy = (*remedy, f"sudo usermod -aG {group} {user}  # then log in again")
     return Judgement("Drivers", "mend", what, f"{text}: {user} may not use it", remedy)
