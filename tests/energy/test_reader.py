@@ -1,4 +1,4 @@
-"""A file that blocks holds up its reader once, for the bound, and nobody else's reading is lost."""
+"""A file that blocks delays its reader once, for the bound; counters and integrals sum up the energy of jobs."""
 
 import logging
 import os
@@ -7,12 +7,16 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from edged.energy import bounded, reader
 from edged.energy.meter import Meter
 from edged.energy.rails import Rail
-from edged.energy.reader import Reader
+from edged.energy.reader import CounterSum, PowerIntegral, Reader, joules_between
 from tests.eventually import eventually
+
+WRAP = 262143.0
 
 
 def rails_in(folder: Path, *names: str) -> list[Rail]:
@@ -80,3 +84,93 @@ def test_a_rail_of_power_that_blocks_leaves_the_sampling_of_the_others_alone(tmp
 
     eventually(measures)
     meter.close()
+
+
+class Clock:
+    """Goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@given(before=st.floats(0, WRAP), added=st.floats(0, WRAP / 2 - 1))
+def test_a_wrap_loses_nothing(before: float, added: float) -> None:
+    now = (before + added) % WRAP
+
+    assert joules_between(before, now, WRAP) == pytest.approx(added, abs=1e-6)
+
+
+@given(before=st.floats(1, 1e6), now=st.floats(0, 0.5))
+def test_a_counter_without_a_range_that_goes_down_was_reset(before: float, now: float) -> None:
+    assert joules_between(before, now, None) is None
+
+
+def test_a_reset_is_not_taken_for_a_wrap() -> None:
+    assert joules_between(before=1000.0, now=3.0, range_joules=WRAP) is None
+
+
+def test_joules_while_a_counter_cannot_be_read_count_at_no_known_moment() -> None:
+    counted = CounterSum()
+    counted.add_reading(10.0)
+    before = counted.level()
+    counted.add_reading(None)
+    during = counted.level()
+    counted.add_reading(14.0)
+    after = counted.level()
+
+    assert (before.known, during.known, after.known) == (0, None, 0)
+    assert after.joules - before.joules == 4.0
+
+
+def test_power_holds_until_the_next_reading() -> None:
+    clock = Clock()
+    power = PowerIntegral(10, clock)
+    power.add_reading(5.0)
+    clock.now_s += 0.06
+    between = power.level()
+    clock.now_s += 0.04
+    power.add_reading(20.0)
+    clock.now_s += 0.1
+    after = power.level()
+
+    assert (between.joules, after.joules) == pytest.approx((0.3, 2.5))
+    assert between.known == after.known is not None
+
+
+@pytest.mark.parametrize("way", ["late", "failed"])
+def test_a_gap_between_readings_of_power_is_not_filled(way: str) -> None:
+    clock = Clock()
+    power = PowerIntegral(10, clock)
+    power.add_reading(5.0)
+    before = power.level()
+    if way == "failed":
+        power.add_reading(None)
+    clock.now_s += 3.0
+    during = power.level()
+    power.add_reading(5.0)
+    after = power.level()
+
+    assert during.known is None
+    assert before.known != after.known is not None
+    assert before.joules == during.joules == after.joules
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.floats(0.001, 0.1), st.booleans()), max_size=20))
+def test_asking_between_readings_changes_nothing_and_never_goes_back(
+    steps: list[tuple[float, float, bool]],
+) -> None:
+    clock = Clock()
+    asked, unasked = PowerIntegral(10, clock), PowerIntegral(10, clock)
+    joules = [0.0]
+    for watts, seconds, asks in steps:
+        asked.add_reading(watts)
+        unasked.add_reading(watts)
+        clock.now_s += seconds
+        if asks:
+            joules.append(asked.level().joules)
+
+    assert joules == sorted(joules)
+    assert asked.level() == unasked.level()

@@ -1,20 +1,30 @@
-"""Tensors in one arena."""
+"""Tensors in one arena, where the inputs of a concatenation lie in its output."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edged.config import ModelConfig
 from edged.engine.device import Device
 from edged.engine.layout import Tensor
-from edged.engine.memory import Span, arrange, check_indices, lifetimes
-from edged.engine.planner import make_plan
+from edged.engine.memory import Share, Span, arrange, check_indices, find_shares, lifetimes
+from edged.engine.planner import RULES, make_plan
+from edged.engine.runtime import Runtime
+from edged.engine.verifying import Verification
 from edged.errors import ModelError
+from edged.model.graph import Concat, Graph, Operator
 from edged.model.model_part import ModelPart
+from edged.model.package import load_model
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
-from tests.engine.networks import RGB
+from edged.model.zoo import NETWORKS
+from tests.engine.networks import RGB, assert_equals_reference, random_images
+from tests.model.onnx_files import Network
 
 SPANS = st.lists(
     st.tuples(st.integers(1, 50), st.integers(0, 20), st.integers(0, 8)).map(
@@ -22,6 +32,8 @@ SPANS = st.lists(
     ),
     max_size=25,
 )
+
+BLOCK = 8
 
 
 def tensors(drawn: list[tuple[int, Span]]) -> dict[Tensor, Span]:
@@ -85,3 +97,121 @@ def test_what_an_int_cannot_index_is_refused(device: Device) -> None:
     check_indices(graph.name, make_plan(ModelPart(graph, wanted), device, most // 2).launches)
     with pytest.raises(ModelError, match=r"would hold \d+ values for a batch of 654; .*smaller batch"):
         check_indices(graph.name, make_plan(ModelPart(graph, wanted), device, 2 * most).launches)
+
+
+def images(**channels: int) -> dict[str, Tensor]:
+    """Return tensors of so many channels, 4 × 4 pixels."""
+    return {name: Tensor(name, 1, count, 4, 4, BLOCK) for name, count in channels.items()}
+
+
+def concat(output: str, *inputs: str) -> Concat:
+    return Concat(output, inputs, output)
+
+
+def test_inputs_lie_behind_one_another_in_the_output() -> None:
+    tensors = images(a=16, b=8, c=4, all=28)
+    shares = find_shares([concat("all", "a", "b", "c")], tensors, apart=())
+    assert shares == {"a": Share("all", 0), "b": Share("all", 16), "c": Share("all", 24)}
+
+
+def test_a_stage_of_a_densenet_is_one_tensor() -> None:
+    tensors = images(a=16, b=8, c=8, ab=24, abc=32)
+    shares = find_shares([concat("ab", "a", "b"), concat("abc", "a", "b", "c")], tensors, apart=())
+    assert {name: share.first for name, share in shares.items()} == {"a": 0, "b": 16, "c": 24, "ab": 0}
+    assert {share.whole for share in shares.values()} == {"abc"}
+
+
+def test_concatenations_of_concatenations_are_one_tensor() -> None:
+    tensors = images(a=16, b=8, c=8, ab=24, abc=32)
+    shares = find_shares([concat("ab", "a", "b"), concat("abc", "ab", "c")], tensors, apart=())
+    assert shares == {name: Share("abc", first) for name, first in {"ab": 0, "c": 24, "a": 0, "b": 16}.items()}
+
+
+@pytest.mark.parametrize(
+    ("operators", "reason"),
+    [
+        ([concat("all", "odd", "a")], "an input ends within a block"),
+        ([concat("all", "a", "a")], "an input comes twice"),
+        ([concat("all", "a", "b"), concat("other", "b", "a")], "an input would have to be in two places"),
+        ([concat("output", "a", "b")], "the output has memory of its own"),
+        ([concat("all", "input", "b")], "the input has memory of its own"),
+    ],
+)
+def test_inputs_are_copied_where(operators: Sequence[Operator], reason: str) -> None:
+    tensors = images(a=8, b=8, odd=4, input=8, all=16, other=16, output=16)
+    shares = find_shares(operators, tensors, apart={"input", "output"})
+    assert not any(share.whole == "all" for share in shares.values()), reason
+    assert "input" not in shares
+    assert not any(share.whole == "output" for share in shares.values())
+
+
+def test_nothing_takes_the_place_of_another_tensor() -> None:
+    """`a` lies before `b` in `ab`; that `ac` begins with `a` gives `c` no right to the place of `b`."""
+    tensors = images(a=8, b=8, c=8, ac=16, ab=16)
+    shares = find_shares([concat("ac", "a", "c"), concat("ab", "a", "b")], tensors, apart=())
+    assert shares == {"a": Share("ab", 0), "b": Share("ab", 8)}
+
+
+def test_several_frames_are_copied() -> None:
+    tensors = {name: replace(tensor, frames=2) for name, tensor in images(a=8, b=8, ab=16).items()}
+    assert find_shares([concat("ab", "a", "b")], tensors, apart=()) == {}
+
+
+@pytest.fixture
+def fire(tmp_path: Path) -> Graph:
+    """A module of SqueezeNet, of 16 × 16 pixels."""
+    network = Network(["N", 3, 16, 16])
+    squeezed = network.add("Conv", network.normal(8, 3, 1, 1))
+    left = network.add("Conv", network.normal(16, 8, 1, 1))
+    right = network.add("Conv", network.normal(16, 8, 3, 3), reads=squeezed, pads=[1, 1, 1, 1])
+    network.add("Concat", right, reads=left, axis=1)
+    network.add("Conv", network.normal(8, 32, 3, 3))
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+    return load_model(ModelConfig(path=network.save(tmp_path / "fire.onnx"))).graph
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_module_of_squeezenet_answers_as_the_reference(
+    device: Device, programs_directory: Path, fire: Graph, batch: int
+) -> None:
+    wanted = replace(RGB, width=16, height=16)
+    assert bool(make_plan(ModelPart(fire, wanted), device, batch).joined) == (batch == 1)
+
+    runtime = Runtime(ModelPart(fire, wanted), device, batch=batch, cache=programs_directory)
+
+    assert_equals_reference(runtime, fire, wanted, batch)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", ["squeezenet1_1", "shufflenetv2", "googlenet", "densenet121"])
+def test_networks_that_concatenate_answer_as_the_reference(
+    network_device: Device, programs_directory: Path, name: str
+) -> None:
+    wanted = replace(RGB, width=64, height=64)
+    graph = NETWORKS[name](64, 64)
+    device = replace(network_device, vector_width=4)  # blocks of 4 channels, which fit into those of all branches
+    assert make_plan(ModelPart(graph, wanted), device).joined
+
+    runtime = Runtime(ModelPart(graph, wanted), device, cache=programs_directory)
+
+    assert_equals_reference(runtime, graph, wanted)
+    assert_equals_reference(
+        Runtime(ModelPart(graph, wanted), device, batch=2, cache=programs_directory), graph, wanted, 2
+    )
+
+
+@pytest.mark.deep
+def test_each_layer_can_still_be_compared(network_device: Device, programs_directory: Path) -> None:
+    wanted = replace(RGB, width=64, height=64)
+    verification = Verification(
+        NETWORKS["squeezenet1_1"](64, 64),
+        wanted,
+        network_device,
+        precision="fp32",
+        chooser=RULES,
+        cache=programs_directory,
+    )
+    for scores in verification.compare(random_images(wanted)):
+        assert np.isfinite(scores).all()
+    assert verification.is_trusted

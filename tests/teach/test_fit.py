@@ -1,4 +1,4 @@
-"""A head learns what can be learnt, and the same one from the same seed."""
+"""A head learns, always the same one from one seed, and is judged by the crops that are held back."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,12 @@ import pytest
 from edged.engine.device import list_devices
 from edged.model.head import Head
 from edged.teach.examples import LabelledFeatures
-from edged.teach.fit import FitSettings, Scale, first_head, fit, gradients, verdict_of_head
+from edged.teach.fit import FitSettings, Scale, Verdict, first_head, fit, gradients, verdict_of_head
 
 LABELS = ("closed", "half open", "open")
 PLACES = [None, *[device for device in list_devices() if device.kind == "cpu"][:1]]
+
+VERDICT = Verdict(("open", "open", "closed", "open"), ("open", "closed", "7", "open"))
 
 
 def clouds(seed: int, each: int = 40, features: int = 12) -> LabelledFeatures:
@@ -95,3 +97,21 @@ def test_a_head_of_one_hidden_value_is_a_head() -> None:
     head = fit(clouds(1), FitSettings(hidden=1, steps=5), None)
     assert isinstance(head, Head)
     assert head.hidden == 1
+
+
+def test_an_answer_is_right_where_it_is_the_label() -> None:
+    assert VERDICT.right == 2
+    assert str(VERDICT) == "2 of 4 (50.0%)"
+
+
+def test_the_table_shows_what_was_called_what_and_what_is_no_label() -> None:
+    assert VERDICT.table(("closed", "open", "empty")).splitlines() == [
+        "        closed  open  empty  other           right",
+        "closed       ·     ·      ·      1              0%",
+        "open         1     2      ·      ·             67%",
+        "empty        ·     ·      ·      ·  none held back",
+    ]
+
+
+def test_of_no_crops_none_are_right() -> None:
+    assert Verdict((), ()).accuracy == 0
