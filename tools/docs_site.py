@@ -51,7 +51,7 @@ def _targets(page: File) -> Iterator[str]:
 
 
 def _carried(path: str, config: MkDocsConfig) -> Iterator[File]:
-    """The files of the site for a path outside docs/."""
+    """Yield the files of the site for a path outside docs/."""
     place = ROOT / path
     if path.startswith("docs/") or not place.exists():  # a link that leads nowhere is MkDocs' to report
         return

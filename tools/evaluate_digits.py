@@ -51,7 +51,7 @@ def written(mnist: Path) -> tuple[Bytes, npt.NDArray[np.int32]]:
 
 
 def empty() -> tuple[Bytes, npt.NDArray[np.int32]]:
-    """Return frames without a digit, and the label that says so for each."""
+    """Return frames without a digit, each with the label for none."""
     frames = empty_frames()
     return frames, np.full(len(frames), NOTHING, np.int32)
 
@@ -90,14 +90,14 @@ def measure_camera(network: Network, seed: int, count: int, mistakes: list[Bytes
 
 
 def captioned(frame: Bytes, caption: str) -> Bytes:
-    """The frame twice as large, with a line of text below."""
+    """Return the frame twice as large, with a line of text below."""
     large = cv2.resize(frame[..., ::-1], (2 * SIDE, 2 * SIDE), interpolation=cv2.INTER_NEAREST)
     foot = cv2.putText(np.zeros((24, 2 * SIDE, 3), np.uint8), caption, (4, 18), 0, 0.5, (255, 255, 255), 1)
     return np.vstack([large, foot])
 
 
 def contact_sheet(pictures: list[Bytes], columns: int = 6, most: int = 36) -> Bytes:
-    """The pictures (the first `most`) side by side."""
+    """Return the first `most` pictures side by side."""
     shown = pictures[:most]
     shown += [np.zeros_like(shown[0])] * (-len(shown) % columns)
     return np.vstack([np.hstack(shown[start : start + columns]) for start in range(0, len(shown), columns)])

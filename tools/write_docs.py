@@ -78,7 +78,7 @@ Schema = Mapping[str, Any]
 
 
 def configuration() -> str:
-    """Every key of the config file, by section."""
+    """Return the page of every key of the config file, by section."""
     file = json.loads(json_schema())
     top = {name: value for name, value in file["properties"].items() if name == "node"}
     parts = [_section("The file", "The whole pipeline; every host of it uses the same file.", top, set())]
@@ -98,7 +98,7 @@ def configuration() -> str:
 
 
 def training() -> str:
-    """Every key of the file of a training, by section."""
+    """Return the page of every key of a training's file, by section."""
     file = Training.model_json_schema()
     own = _section(
         "The file", "A network, its data, and how to train it.", file["properties"], set(file["required"])
@@ -118,7 +118,7 @@ def training() -> str:
 
 
 def commands() -> str:
-    """Every verb with its arguments."""
+    """Return the page of every verb with its arguments."""
     return _page(
         "Commands",
         "`edged VERB --help` prints the same. Every command also has `-v/--verbose` (log debug messages too) and "
@@ -131,7 +131,7 @@ def commands() -> str:
 
 
 def messages() -> str:
-    """Every message that is published with its fields, and every event."""
+    """Return the page of every published message with its fields, and of every event."""
     parts = [_message(what) for what in schema.PUBLISHED]
     rows = [(f"`{name}`", "info" if name in GOOD else "warning") for name in get_args(EventName)]
     return _page(
@@ -148,7 +148,7 @@ def messages() -> str:
 
 
 def python() -> str:
-    """What other programs may import."""
+    """Return the page of what other programs may import."""
     return _page(
         "Python",
         "For programs on any host with `pip install` of edged: `edged.Model` needs an OpenCL device or NumPy, "
@@ -176,7 +176,7 @@ def _fields(heading: str, message: Schema) -> str:
 
 
 def _type(field: Schema) -> str:
-    """The JSON type of a field in a few words."""
+    """Name the JSON type of a field."""
     if "$ref" in field:
         return f"`{field['$ref'].rpartition('/')[2]}`"
     if "anyOf" in field:
@@ -194,7 +194,7 @@ def _meaning(field: Schema) -> str:
 
 
 def _exit_codes() -> str:
-    """The code that a command ends with, by error."""
+    """Return the table of exit codes, by error."""
     kinds = sorted(_kinds_of(EdgedError), key=lambda kind: kind.exit_code)
     rows = [("0", "success"), ("1", "any other error"), *_codes(kinds)]
     return (
@@ -217,7 +217,7 @@ def _kinds_of(kind: type[EdgedError]) -> Iterator[type[EdgedError]]:
 
 
 def metrics() -> str:
-    """Every metric with its labels."""
+    """Return the page of every metric with its labels."""
     rows = []
     for wrapper in vars(Metrics(__version__)).values():
         if isinstance(wrapper, MetricWrapperBase | Family):
@@ -284,7 +284,7 @@ def _section(title: str, summary: str, properties: Mapping[str, Schema], require
 
 
 def _kind(schema: Schema) -> str:
-    """A JSON Schema in a few words."""
+    """Name the kind of a value by its JSON Schema."""
     if "$ref" in schema:
         return "section"
     if "anyOf" in schema:

@@ -11,12 +11,12 @@ MODULES = (pipeline, camera, energy, engine, fleet)
 
 
 def dashboards() -> dict[str, Dashboard]:
-    """By the name of their file, without .json."""
+    """Build all dashboards, by the names of their files without .json."""
     return {module.__name__.rpartition(".")[2]: module.build() for module in MODULES}
 
 
 def written(dashboard: Dashboard) -> str:
-    """As the file holds it."""
+    """Return a dashboard as the text of its file."""
     content = json.loads(json.dumps(dashboard, cls=JSONEncoder))
     for link in content["links"]:
         del link[

@@ -86,7 +86,7 @@ def _batches() -> list[Panel]:
 
 
 def _layers() -> list[Panel]:
-    """Of the last time in the time shown: the series are there for a few seconds only, too few for a rate."""
+    """Build panels of the layers by their last measurement: the series last a few seconds, too few for a rate."""
     by, name = ("node", "layer", "variant"), "{{node}} {{layer}} ({{variant}})"
     seconds, count = (of_node(f"edged_layer_seconds_{each}") for each in ("sum", "count"))
     last_seconds, last_count = (f"last_over_time({each}[$__range])" for each in (seconds, count))

@@ -49,7 +49,7 @@ class Row:
 
 
 def choice(name: str, label: str, values: str) -> build.QueryVariable:
-    """One or more values of a label, or all."""
+    """Return a variable whose value is one or more values of a label, or all."""
     variable = (
         build.QueryVariable(name).label(label).query(f"label_values({values}, {name})").datasource(DATASOURCE)
     )
@@ -72,7 +72,7 @@ Variable = build.QueryVariable | build.TextBoxVariable
 def dashboard(
     name: str, title: str, summary: str, variables: Sequence[Variable], rows: Sequence[Row]
 ) -> Dashboard:
-    """With its panels numbered and placed."""
+    """Build a dashboard, with its panels numbered and placed."""
     made = build.Dashboard(title).uid(f"edged-{name}").description(summary).tags([TAG]).timezone(TimeZoneBrowser)
     made = made.time("now-1h", "now").refresh("10s").tooltip(DashboardCursorSync.CROSSHAIR).link(_others())
     made = made.with_variable(build.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))

@@ -39,7 +39,7 @@ def lines(
     stacked: bool = False,
     nothing: str = "",
 ) -> timeseries.Panel:
-    """How something went; a limit is a dashed line. `nothing`: what it says where there is nothing to show."""
+    """Build a panel of curves over time, with limits as dashed lines. `nothing`: its text without data."""
     legend = common.VizLegendOptions().display_mode(kinds.LegendDisplayMode.TABLE).show_legend(True)
     legend = legend.placement(kinds.LegendPlacement.BOTTOM).calcs(["mean", "max", "lastNotNull"])
     tooltip = common.VizTooltipOptions().mode(kinds.TooltipDisplayMode.MULTI).sort(kinds.SortOrder.DESCENDING)
@@ -57,7 +57,7 @@ def lines(
 def number(
     title: str, unit: str, meaning: str, expression: str, *, limits: Limits = (), width: int = 4
 ) -> stat.Panel:
-    """How it is now, with how it went behind it."""
+    """Build a panel with the current value, and its curve in the background."""
     last = common.ReduceDataOptions().calcs(["lastNotNull"]).values(False)
     panel = stat.Panel().reduce_options(last).graph_mode(kinds.BigValueGraphMode.AREA)
     panel = panel.color_mode(kinds.BigValueColorMode.VALUE if limits else kinds.BigValueColorMode.NONE)
@@ -67,7 +67,7 @@ def number(
 def states(
     title: str, meaning: str, *series: Series, words: Mapping[int, tuple[str, str]], width: int = 12
 ) -> statetimeline.Panel:
-    """What state something was in; `words` says for each value its name and colour."""
+    """Build a panel of states over time. `words`: the name and colour of each value."""
     results = {
         str(value): ValueMappingResult(text=text, color=color, index=index)
         for index, (value, (text, color)) in enumerate(words.items())
@@ -79,7 +79,7 @@ def states(
 
 
 def spread(title: str, unit: str, meaning: str, buckets: str, *, width: int = 12) -> heatmap.Panel:
-    """How a histogram went; `buckets` are its increases, by `le`."""
+    """Build a heat map of a histogram over time. `buckets`: their increases, by `le`."""
     query = _query(Series(buckets, "{{le}}"), "A").format(PromQueryFormat.HEATMAP)
     panel = heatmap.Panel().calculate(False).y_axis(heatmap.YAxisConfig().unit(unit))
     return drawn(panel, title, unit, meaning, [query], (), width, 8)
@@ -88,7 +88,7 @@ def spread(title: str, unit: str, meaning: str, buckets: str, *, width: int = 12
 def bars(
     title: str, unit: str, meaning: str, *series: Series, width: int = 12, nothing: str = "None"
 ) -> bargauge.Panel:
-    """What is largest now, or in the time that is shown."""
+    """Build a panel of bars, one for each series. `nothing`: its text without data."""
     last = common.ReduceDataOptions().calcs(["lastNotNull"]).values(False)
     panel = bargauge.Panel().reduce_options(last).orientation(kinds.VizOrientation.HORIZONTAL)
     panel = panel.display_mode(kinds.BarGaugeDisplayMode.BASIC).min(0).no_value(nothing)
@@ -105,7 +105,7 @@ def drawn(
     width: int,
     height: int,
 ) -> P:
-    """The panel with what every kind has."""
+    """Complete a panel by the settings that every kind has."""
     panel = panel.title(title).description(meaning).datasource(DATASOURCE).unit(unit).span(width).height(height)
     for query in queries:
         panel = panel.with_target(query)
@@ -113,12 +113,12 @@ def drawn(
 
 
 def steps_of(limits: Limits) -> list[Threshold]:
-    """Green, and then each limit's colour."""
+    """Return the colours by value: green below the first limit, then that of each."""
     return [Threshold(value=None, color=GOOD), *(Threshold(value=value, color=color) for value, color in limits)]
 
 
 def queries_of(series: Sequence[Series]) -> list[Dataquery]:
-    """Called A, B, C …"""
+    """Return a query for each series; they are named A, B, C …"""
     return [_query(each, chr(ord("A") + index)) for index, each in enumerate(series)]
 
 

@@ -12,7 +12,7 @@ from tools.dashboards.panels import Limits, Series, drawn, queries_of, steps_of
 
 @dataclass(frozen=True)
 class Column:
-    """Of a table, by board: its name, where it comes from, its unit and limits."""
+    """A column of a table: its name, its expression, its unit and the limits of its colours."""
 
     name: str
     expression: str
@@ -21,7 +21,7 @@ class Column:
 
 
 def by_label(title: str, meaning: str, label: str, link: str, *columns: Column, width: int = 24) -> table.Panel:
-    """A line for each value of `label`, which links to another dashboard."""
+    """Build a table with a line for each value of `label`, which links to another dashboard."""
     queries = queries_of([Series(column.expression, column.name) for column in columns])
     panel = table.Panel().with_transformation(DataTransformerConfig(id_val="merge", options={}))
     values = {

@@ -65,7 +65,7 @@ def workers() -> list[Panel]:
 
 
 def on_a_fallback() -> Panel:
-    """Of all boards that are chosen."""
+    """Build the panel that counts the chosen boards on a fallback."""
     return number(
         "On a fallback",
         units.Short,

@@ -46,7 +46,7 @@ class Turn:
 
 
 def record(root: Path, config: Path, frames: int, folder: Path) -> list[Turn]:
-    """The turns of a daemon that runs `config` at the checkout `root` until it has published `frames` predictions.
+    """Record the turns of a daemon that runs `config` at the checkout `root` for so many published `frames`.
 
     Raises RuntimeError where the daemon fails.
     """
@@ -85,7 +85,7 @@ def record(root: Path, config: Path, frames: int, folder: Path) -> list[Turn]:
 
 
 def turns_of(path: Path) -> Iterator[Turn]:
-    """What a process has written down."""
+    """Read the turns that a process has recorded in a file."""
     process = path.stem.partition("-")[0]
     functions: dict[tuple[int, int], Function] = {}
     for line in path.read_text().splitlines():

@@ -76,5 +76,5 @@ def _size(network: Graph, conv: Conv) -> str:
 
 
 def _flops(network: Graph, conv: Conv) -> int:
-    """Of a picture, two a multiply-accumulate."""
+    """Return the operations of one picture: two for each multiply-accumulate."""
     return int(2 * conv.weight[0].size * np.prod(network.shapes[conv.output]))

@@ -40,7 +40,7 @@ class Tuned:
     best: Choice
 
     def channel_block(self, device: Device) -> int:
-        """As the rules, by which the tuner laid out the tensors."""
+        """Return the block size of the rules, by which the tuner laid out the tensors."""
         return Rules().channel_block(device)
 
     def choose(self, site: Site[Any]) -> Choice:

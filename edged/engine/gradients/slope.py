@@ -65,8 +65,10 @@ Backward = Callable[[Slope[Any]], tuple[Launch, ...]]
 
 
 def training_tensor(name: str, shape: Shape, batch: int, block: int) -> Tensor:
-    """A graph's tensor in a training step. Vectors of features are the pixels of one image: what a convolution
-    kernel computes of it is then one matrix product of the whole batch.
+    """Return a graph's tensor in a training step.
+
+    Vectors of features are the pixels of one image: a convolution kernel then computes one matrix product of the
+    whole batch.
     """
     if len(shape) == 1:
         return Tensor(name, 1, shape[0], 1, batch, block)

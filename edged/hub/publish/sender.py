@@ -81,7 +81,7 @@ class StreamSender:
     """Sends in order what the hub's loop passes on; the loop never waits for it."""
 
     def __init__(self, socket: zmq.Socket[bytes], services: ServiceThreads) -> None:
-        """The thread owns `socket`, a PUB, from now on."""
+        """Give `socket`, a PUB, to the thread, which alone uses it from now on."""
         self._socket = socket
         self._queue: deque[_Message] = deque()
         self._outcomes: deque[Outcome] = deque()
