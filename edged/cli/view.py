@@ -117,7 +117,7 @@ def _teaching(arguments: argparse.Namespace, config: Config, resources: ExitStac
 
 
 def _refuse_if_open(arguments: argparse.Namespace) -> None:
-    """Raises ConfigError for a page open to everybody, as for `metrics.address` of the config.
+    """Raises ConfigError for a page that accepts any host, as for `metrics.address` of the config.
 
     A password is enough here: a phone has no client certificate.
     """
@@ -125,7 +125,7 @@ def _refuse_if_open(arguments: argparse.Namespace) -> None:
     if is_local(arguments.listen) or arguments.insecure or (arguments.certificate and is_restricted):
         return
     raise ConfigError(
-        f"--listen {arguments.listen} is open to everybody on other hosts: use {LISTEN} (and `ssh -L` from "
+        f"--listen {arguments.listen} accepts any host: use {LISTEN} (and `ssh -L` from "
         "elsewhere); or --certificate and --certificate-key, with --client-ca or --password-file; or --insecure"
     )
 

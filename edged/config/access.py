@@ -174,6 +174,5 @@ class MetricsConfig(Section):
         if is_local(address) or info.data.get("insecure") or (tls and tls.client_ca):
             return address
         raise ValueError(
-            "is open to other hosts, for everybody: use 127.0.0.1, or add tls: with a client_ca, "
-            "or insecure: true beside it"
+            "accepts any host: use 127.0.0.1, or add tls: with a client_ca, or insecure: true beside it"
         )

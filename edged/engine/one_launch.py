@@ -125,7 +125,7 @@ class Composer:
         `apart`: compile in another process. Raises DeviceError if the driver rejects a source.
         """
         slots = [list[AnyStep](steps) for steps in self._executable.forward]
-        for composition in reversed(self._compositions):  # so that the places of those before stay true
+        for composition in reversed(self._compositions):  # so that the indices of those before stay valid
             source = compose(composition.kernels, len(self._weights), pause_on(self._device))
             if apart and not self._programs.has(source):
                 self._programs.compile_apart(source)

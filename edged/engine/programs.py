@@ -30,7 +30,7 @@ STANDARD = ("-cl-std=CL1.2", "-Werror")
 # Elsewhere they may crash the process: the SPIR-V translator of Mesa's rusticl does, though __has_builtin is true.
 POCL = "Portable Computing Language"
 BUILTIN_PLATFORMS = (POCL, "Intel(R) OpenCL")
-# PoCL 6.0 ends its process where a kernel has inline assembly; 3.1 and 7.1 do not. 4 and 5 were not to be had.
+# PoCL 6.0 ends its process where a kernel has inline assembly; 3.1 and 7.1 do not. 4 and 5 were not tested.
 POCL_WITHOUT_ASSEMBLY = ((4,), (7,))
 
 # Clang warns that functions with vectors wider than the CPU's registers cannot be called from programs that were

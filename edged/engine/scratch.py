@@ -13,7 +13,7 @@ from pathlib import Path
 
 VARIABLE = "POCL_CACHE_DIR"
 PREFIX = "edged-pocl-"
-PLACES = (Path(tempfile.gettempdir()), Path("/dev/shm"))  # noqa: S108 mkdtemp; where the cache's own disk takes nothing
+PLACES = (Path(tempfile.gettempdir()), Path("/dev/shm"))  # noqa: S108 mkdtemp; if the cache's disk is full or read-only
 ROOM = 16 << 20  # bytes; a start of ResNet-50 takes 2.4 MB
 
 

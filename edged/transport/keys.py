@@ -20,7 +20,7 @@ CREDENTIAL = "credential:"  # systemd's LoadCredential=: a name in $CREDENTIALS_
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _HALF = r'^\s*{}-key\s*=\s*"([^"\s]{{40}})"\s*$'
 _WARNING = "# Secret: for the one program or host that it names. Never send it, never open it to others.\n"
-_PUBLIC = "# Public: for everybody who lets {name} in, or wants to be sure to talk to {name}.\n"
+_PUBLIC = "# Public key, for hosts that admit {name} or verify that they talk to {name}.\n"
 
 
 @dataclass(frozen=True, slots=True)

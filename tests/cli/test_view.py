@@ -80,7 +80,7 @@ def test_a_page_shows_that_there_is_no_hub() -> None:
 
 def test_the_rest_of_the_world_needs_a_certificate_or_a_password(capsys: pytest.CaptureFixture[str]) -> None:
     words = refusal("--listen", "0.0.0.0:9465", capsys=capsys)
-    assert "is open to everybody on other hosts: use 127.0.0.1:9465" in words
+    assert "accepts any host: use 127.0.0.1:9465" in words
 
 
 @pytest.mark.parametrize(

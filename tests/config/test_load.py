@@ -80,7 +80,7 @@ metrics: {address: "0.0.0.0:9464"}
         "6:15: model.size: expected a whole number or a list: [ … ], found 'big'",
         "7:36: workers.0.precision: expected 'fp32', 'fp16-weights', 'fp16' or 'bf16', found 'fp64'; "
         "did you mean 'fp16'?",
-        "8:20: metrics.address: is open to other hosts, for everybody: use 127.0.0.1, "
+        "8:20: metrics.address: accepts any host: use 127.0.0.1, "
         "or add tls: with a client_ca, or insecure: true beside it",
     ]
 

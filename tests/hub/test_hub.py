@@ -46,7 +46,7 @@ def test_a_frame_of_the_wrong_size_is_lost_on_the_link_and_the_end_of_all_camera
     summary = Run(tmp_path, ["short"], ["good"]).until()
     assert summary["captured"] == 11
     assert summary["dropped"]["link"] == 1
-    assert "camera short has come to its end" in caplog.text
+    assert "camera short has ended" in caplog.text
 
 
 def test_a_camera_that_has_ended_is_not_started_again_while_another_one_goes_on(
@@ -57,7 +57,7 @@ def test_a_camera_that_has_ended_is_not_started_again_while_another_one_goes_on(
     run = Run(tmp_path, ["short", "steady"], ["good"], freshness=waits)
 
     def others_go_on() -> bool:
-        return "camera short has come to its end" in caplog.text and set(cameras()[-150:]) == {"steady"}
+        return "camera short has ended" in caplog.text and set(cameras()[-150:]) == {"steady"}
 
     def cameras() -> list[str]:
         return cameras_in(tmp_path / "journal.sqlite")

@@ -55,7 +55,7 @@ def refused() -> list[Panel]:
             nothing="Nobody was",
         ),
         states(
-            "Which address is open to everybody?",
+            "Which address accepts any host?",
             "Other hosts reach it without a key: insecure: true.",
             Series(of_node("edged_insecure"), "{{node}} {{endpoint}}"),
             words={0: ("closed", GOOD), 1: ("open", WARN)},

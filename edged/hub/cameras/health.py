@@ -79,7 +79,9 @@ class CameraStates:
         if report.ended:
             self._liveness.camera_left(name)
             self.ended.add(name)
-            return [HubEvent("camera_ended", f"camera {name} has come to its end", camera=name)]
+            return [
+                HubEvent("camera_ended", f"camera {name} has ended: its source has no more frames", camera=name)
+            ]
         return _changes(report, before)
 
     def silenced(self, names: Iterable[str]) -> list[HubEvent]:
