@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from nats.aio.client import Client
     from nats.js.api import PubAck, RawStreamMsg, StreamConfig, StreamInfo
 
-SCHEMA = 1  # of the file
-MAX_BYTES = 4096
+SCHEMA = 1  # of the file with the place
+MAX_BYTES = 4096  # of that file
 
 IDENTITY = "Nats-Msg-Id"
 PLACE = "Edged-Place"

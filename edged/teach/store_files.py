@@ -49,7 +49,7 @@ class CropCounts(BaseModel):
 
 
 class Manifest(OpenFile):
-    """The content of the file, oldest crops first. `labels` sums up `crops`, for people."""
+    """The content of `manifest.json`, oldest crops first. `labels` sums up `crops`, for people."""
 
     limits: StoreLimits = StoreLimits()
     labels: dict[str, CropCounts] = Field(default_factory=dict)

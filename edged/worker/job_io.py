@@ -24,7 +24,7 @@ from edged.model.reference import softmax
 from edged.runtime.base import Outputs, Result
 from edged.runtime.jobs import top_classes
 
-MOST = 64  # many more than are offered while no job names them
+MOST = 64  # heads, many more than are offered while no job names them
 UNTEACHABLE = "its model does not end in a fully connected layer: it cannot be taught"
 
 FEATURE = np.dtype("<f4")

@@ -31,13 +31,17 @@ ACTIONS = {
     "rollback": "activate the previous version",
     "versions": "list the trained versions, and show the active one",
 }
-MODULES = {
-    "list": "crops",
-    "versions": "crops",
-    "forget": "crops",
-    "repair": "crops",
-    "rollback": "promote",
-}  # others: their own name
+RUN = {  # module and function of each action
+    "record": "record.run",
+    "list": "crops.run",
+    "forget": "crops.run",
+    "repair": "crops.run",
+    "train": "versions.train_version",
+    "shadow": "shadow.run",
+    "promote": "versions.change_version",
+    "rollback": "versions.change_version",
+    "versions": "crops.run",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,8 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Import the module of the action, and run it."""
     for variable in NUMPY_THREADS:  # NumPy reads them when it is imported, which is now
         os.environ.setdefault(variable, "1")
-    name = MODULES.get(arguments.action, arguments.action)
-    return int(importlib.import_module(f"edged.cli.teach.{name}").run(arguments))
+    module, _, function = RUN[arguments.action].partition(".")
+    return int(getattr(importlib.import_module(f"edged.cli.teach.{module}"), function)(arguments))
 
 
 def _add_record(parser: argparse.ArgumentParser) -> None:
