@@ -26,6 +26,7 @@ CLEARLY = 0.97  # of the time of the present form: less than that is faster
 
 COUNTER_LINES = 2  # of the cache for each kernel, and one more: see one_launch.cl
 LINE_BYTES = 64
+GIVEN_UP = 4  # bytes before the word that counts waits given up
 
 
 class LaunchForm(Enum):
@@ -113,6 +114,7 @@ class Composer:
         self._weights = executable.weights.buffers if executable.weights else ()
         places = executable.weights.places if executable.weights else {}
         self._compositions = compositions(plan, device, places)
+        self._counters: list[Any] = []  # of each composition, once it is made
 
     @property
     def is_possible(self) -> bool:
@@ -141,7 +143,7 @@ class Composer:
         launch = replace(first, kernel="one_launch", operator=f"{first.operator} … {last.operator}")
         steps = []
         with device_errors(name, f"preparing one launch of {launch.operator}"):
-            counters = self._counters(len(composition.kernels))
+            counters = self._new_counters(len(composition.kernels))
             for ends in zip(executable.images, executable.outputs, strict=True):
                 kernel = self._programs.composed(source)
                 buffers = (counters, np.int32(1), executable.arena, *ends, *self._weights)
@@ -149,7 +151,16 @@ class Composer:
                 steps.append(OneLaunchStep(launch, kernel, buffers, self._device.compute_units, name))
         return steps
 
-    def _counters(self, kernels: int) -> Any:
+    def _new_counters(self, kernels: int) -> Any:
         zeros = np.zeros((COUNTER_LINES * kernels + 1) * LINE_BYTES, np.uint8)
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-        return cl.Buffer(self._context, flags, hostbuf=zeros)
+        self._counters.append(cl.Buffer(self._context, flags, hostbuf=zeros))
+        return self._counters[-1]
+
+    def waits_given_up(self, queue: Any) -> int:
+        """Return how many waits of a group for another were given up; waits for what `queue` has to do."""
+        made = tuple(self._counters)  # another thread may compose meanwhile
+        words = np.zeros(len(made), np.int32)
+        for place, counters in enumerate(made):
+            cl.enqueue_copy(queue, words[place : place + 1], counters, src_offset=GIVEN_UP)
+        return int(words.sum())

@@ -77,6 +77,7 @@ class Runtime:
         self._forward: dict[LaunchForm, Forward] = {LaunchForm.BY_LAYER: executable.forward}
         self._composer = Composer(plan, executable, context, device, programs)
         self._forms = FormChoice()
+        self._one_launches = 0
         self._slots = self._make_slots(executable, upload)
         self._closed = False
         self._submitting = threading.Lock()
@@ -112,6 +113,14 @@ class Runtime:
         self._forward[LaunchForm.ONE_LAUNCH] = composed
         return True
 
+    def one_launches(self) -> tuple[int, int]:
+        """Return the jobs that one launch computed, and how often a work-group gave up its wait for another.
+
+        Waits for the jobs in progress. Raises DeviceError.
+        """
+        with self._submitting, device_errors(self.device_name, "reading the counters of one launch"):
+            return self._one_launches, self._composer.waits_given_up(self._compute)
+
     def submit(
         self, frames: NDArray[np.uint8] | Float32, *, features: bool = False, by_layer: bool = False
     ) -> PendingDeviceJob:
@@ -130,6 +139,7 @@ class Runtime:
         if by_layer or LaunchForm.ONE_LAUNCH not in self._forward:
             return self._submit(frames, self._forward[LaunchForm.BY_LAYER], features=features)
         form = self._forms.next(len(frames))
+        self._one_launches += form is LaunchForm.ONE_LAUNCH
         add = partial(self._forms.add, form, len(frames))
         return self._submit(frames, self._forward[form], features=features, on_done=add)
 

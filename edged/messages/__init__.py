@@ -111,6 +111,7 @@ from edged.messages.worker import (
     Job as Job,
     JobFailed as JobFailed,
     ModelInfo as ModelInfo,
+    OneLaunches as OneLaunches,
     Part as Part,
     Score as Score,
     Scores as Scores,

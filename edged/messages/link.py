@@ -49,6 +49,7 @@ from edged.messages.worker import (
     IdleEnergy,
     Job,
     JobFailed,
+    OneLaunches,
     Scores,
     WorkerHello,
 )
@@ -73,7 +74,7 @@ class ReloadAnswer(Message, frozen=True):
 
 LinkMessage = (
     CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | Snapshot | CameraReport
-    | WorkerHello | HelloRequest | Job | Scores | Features | JobFailed | IdleEnergy
+    | WorkerHello | HelloRequest | Job | Scores | Features | JobFailed | IdleEnergy | OneLaunches
     | MeasureRequest | MeasureAnswer | Echo | AssignPart
     | Stop | HostState | ReloadRequest | ReloadAnswer
     | ProfileRequest | TraceRequest | RecordingStarted | RecordingEnded | Forwarded

@@ -138,6 +138,13 @@ class IdleEnergy(Message, frozen=True):
     rails: Annotated[dict[str, Seconds], Meta(description="Joules by rail since the last report")]
 
 
+class OneLaunches(Message, frozen=True):
+    """Worker to hub: jobs since the last report whose kernels were one launch."""
+
+    jobs: Annotated[Count, Meta(description="Jobs whose kernels were one launch")]
+    waits_given_up: Annotated[Count, Meta(description="Waits of a work-group for another that were given up")]
+
+
 class JobFailed(Message, frozen=True):
     """Worker to hub: the job failed; there is no answer."""
 

@@ -272,6 +272,14 @@ class JobMetrics:
         self.job_seconds = declare.quick_histogram(
             "edged_job_seconds", "Time from sending a job to a worker until its answer.", ["worker"]
         )
+        self.one_launch_jobs = declare.counter(
+            "edged_one_launch_jobs_total", "Jobs whose kernels were one launch, on a CPU.", ["worker"]
+        )
+        self.waits_given_up = declare.counter(
+            "edged_one_launch_waits_given_up_total",
+            "Waits of a work-group for another in one launch that were given up: others took a processor.",
+            ["worker"],
+        )
         self.layer_seconds = declare.summary(
             "edged_layer_seconds",
             "Device time of a layer, recorded while edged profile --attach runs.",

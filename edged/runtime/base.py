@@ -81,4 +81,10 @@ class ModelRuntime(Protocol):
         Raises DeviceError.
         """
 
+    def one_launches(self) -> tuple[int, int]:
+        """Return the jobs that one launch computed, and how often a work-group gave up its wait for another.
+
+        Raises DeviceError.
+        """
+
     def close(self) -> None: ...

@@ -60,6 +60,10 @@ class NumpyRuntime:
         """Return False: NumPy launches nothing."""
         return False
 
+    def one_launches(self) -> tuple[int, int]:
+        """Return zeros: NumPy launches nothing."""
+        return 0, 0
+
     def submit(self, frames: Images | Features, *, features: bool = False, by_layer: bool = False) -> NumpyPending:
         """Submit frames as `ModelRuntime` does, any n."""
         return NumpyPending(self._graph, self._input, frames, self._features if features else None)

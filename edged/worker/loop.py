@@ -4,7 +4,7 @@ import logging
 import math
 from collections.abc import Iterable, Sequence
 
-from edged.clock import now_ns
+from edged.clock import nanoseconds, now_ns
 from edged.energy.meter import Meter
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
 from edged.messages import (
@@ -19,6 +19,7 @@ from edged.messages import (
     LinkMessage,
     LoadHead,
     MeasureRequest,
+    OneLaunches,
     RecordRequest,
     Scores,
     Stop,
@@ -39,6 +40,7 @@ SURE_S = 60.0  # seconds until the device is checked again by a known answer
 IN_DOUBT_S = 1.0  # the same if an answer has NaN: for a network that always gives NaN, one more job per second
 TELL_S = 5.0  # interval of energy reports without jobs: no counter wrap is missed
 IDLE_S = 60.0  # without rails nothing is reported
+LAUNCHES_S = 5.0  # interval of reports of jobs in one launch
 
 PlanSplitRequest = MeasureRequest | AssignPart  # of `edged plan-split`: the device is needed for something else
 
@@ -64,6 +66,8 @@ class Loop:
         self._completions = Completions()
         self._heads = LoadedHeads("", 0)
         self._hangs_s = math.inf
+        self._one_launches = OneLaunches(jobs=0, waits_given_up=0)  # reported so far
+        self._report_ns = 0
 
     def run(self, hub: HubLink, hello: WorkerHello) -> PlanSplitRequest | None:
         """Serve until `Stop` or a request of `edged plan-split`.
@@ -155,6 +159,20 @@ class Loop:
         taken_ns = now_ns()
         hub.send(*self._completed(completed.job, completed.outcome))  # a hub that has gone has given the job up
         self._send(hub, self._watch.job_answered(completed, taken_ns))
+        if taken_ns >= self._report_ns:
+            self._report_ns = taken_ns + nanoseconds(LAUNCHES_S)
+            self._send(hub, self._new_one_launches())
+
+    def _new_one_launches(self) -> list[OneLaunches]:
+        """Return the jobs in one launch since the last report; empty without any, or if the device fails."""
+        try:
+            jobs, given_up = self._runtime.one_launches()
+        except DeviceError as error:
+            log.warning("%s", error)  # the next job will fail, too
+            return []
+        before, self._one_launches = self._one_launches, OneLaunches(jobs=jobs, waits_given_up=given_up)
+        news = OneLaunches(jobs=jobs - before.jobs, waits_given_up=given_up - before.waits_given_up)
+        return [news] if news.jobs or news.waits_given_up else []
 
     def _completed(self, job: Job, outcome: Outcome) -> tuple[Scores | Features | JobFailed, Sequence[memoryview]]:
         """Return the answer, with its payloads."""

@@ -83,6 +83,25 @@ def test_the_answer_is_the_same_whoever_leaves(
     assert_same_in_one_launch(runtime, random_images(RGB, 2), repetitions=50, groups=groups)
 
 
+def test_waits_that_are_given_up_are_counted(
+    cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(one_launch, "pause_on", lambda device: NO_WAITS)  # a group that would wait leaves at once
+    runtime = Runtime(SMALL, RGB, cpu, batch=2, cache=programs_directory)
+    assert runtime.one_launches() == (0, 0)
+    assert runtime.compose()
+    monkeypatch.setattr(runtime._forms, "next", lambda frames: LaunchForm.ONE_LAUNCH)
+    for _ in range(50):
+        runtime.submit(random_images(RGB, 2)).wait()
+
+    jobs, given_up = runtime.one_launches()
+
+    assert jobs == 50
+    if cpu.compute_units == 1:
+        assert given_up == 0  # nobody to wait for
+    assert runtime.one_launches() == (jobs, given_up)
+
+
 def test_an_operator_on_the_host_divides_a_network_into_two_launches(
     cpu: Device, programs_directory: Path, tmp_path: Path
 ) -> None:

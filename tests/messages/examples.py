@@ -15,6 +15,7 @@ from edged.messages import (
     Label,
     LinkMessage,
     ModelInfo,
+    OneLaunches,
     Part,
     Prediction,
     PredictionEnergy,
@@ -72,6 +73,7 @@ LINK_MESSAGES: list[LinkMessage] = [
     ),
     JobFailed(job=1, reason="not_finite", error="NaN in class 3"),
     IdleEnergy(rails={"GPU": 0.1}),
+    OneLaunches(jobs=150, waits_given_up=2),
     Stop(refused="another model"),
 ]  # fmt: skip
 PREDICTION = Prediction(

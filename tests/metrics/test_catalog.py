@@ -84,6 +84,8 @@ def _to_workers(metrics: Metrics) -> None:
             metrics.jobs.labels(worker, frames)
             metrics.job_device_seconds.labels(worker, frames)
         metrics.job_seconds.labels(worker)
+        metrics.one_launch_jobs.labels(worker)
+        metrics.waits_given_up.labels(worker)
         metrics.worker_up.labels(worker, "Mali-T624")
         for gauge in (metrics.worker_serving, metrics.switches):
             gauge.labels(worker)

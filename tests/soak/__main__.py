@@ -1,16 +1,19 @@
 """`python -m tests.soak --minutes 30 --seed 1`: seeded faults again and again; exit code 1 for any complaint."""
 
 import argparse
+import multiprocessing
 import re
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
 from tests.soak.faults import FAULTS, Fault
-from tests.soak.levels import Levels
+from tests.soak.levels import Levels, OneLaunches
 from tests.soak.setting import Setting
 from tests.soak.verdict import verdict
 
@@ -29,6 +32,7 @@ class Soak:
         self._left: list[Fault] = []
         self._rounds = 0
         self.levels = Levels()
+        self.one_launches = OneLaunches()
         self.recoveries: defaultdict[str, list[float]] = defaultdict(list)
         self.complaints: list[str] = []
 
@@ -40,8 +44,9 @@ class Soak:
             self._goes_on(self._next())
             for _ in range(self._setting.chance.randint(*CALM_LOOKS) if seconds >= HASTE_S else 1):
                 time.sleep(LOOK_EVERY_S)
-                self._setting.daemon.metrics()
-                self.levels.look(self._setting.daemon.process.pid)
+                daemon = self._setting.daemon
+                self.one_launches.look(daemon.process.pid, daemon.metrics())
+                self.levels.look(daemon.process.pid)
         self.complaints += [*verdict(self._setting, self._setting.stop()), *self.levels.faults()]
 
     def _next(self) -> Fault:
@@ -80,7 +85,29 @@ class Soak:
             ", ".join(f"{mb:+.1f} MB {files:+g} files" for mb, files in self.levels.growth()) or "too short to say"
         )
         predictions = len(self._setting.raw.seen), len(self._setting.client.seen)
-        return "\n".join([*lines, f"hub: {grown}", "predictions seen: raw {}, client {}".format(*predictions)])
+        seen = "predictions seen: raw {}, client {}".format(*predictions)
+        return "\n".join([*lines, f"hub: {grown}", str(self.one_launches), seen])
+
+
+def hog() -> None:
+    """Keep a processor busy, as another program of the machine would."""
+    while True:
+        pass
+
+
+@contextmanager
+def hogs(count: int) -> Iterator[None]:
+    """So many processes that take what processor time they get."""
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=hog, daemon=True) for _ in range(count)]
+    for process in processes:
+        process.start()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
 
 
 def main() -> int:
@@ -88,11 +115,16 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", metavar="REGEX", default="", help="the faults whose name matches")
+    parser.add_argument("--hogs", type=int, default=0, help="processes beside it that take all processor time")
     arguments = parser.parse_args()
     faults = tuple(fault for fault in FAULTS if re.search(arguments.only, fault.name))
     if not faults:
         parser.error(f"no fault is named so; there are: {', '.join(fault.name for fault in FAULTS)}")
-    with TemporaryDirectory(prefix="edged-soak-") as folder, Setting(Path(folder), arguments.seed) as setting:
+    with (
+        TemporaryDirectory(prefix="edged-soak-") as folder,
+        hogs(arguments.hogs),
+        Setting(Path(folder), arguments.seed) as setting,
+    ):
         soak = Soak(setting, faults)
         try:
             soak.run(60 * arguments.minutes)

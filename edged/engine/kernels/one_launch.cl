@@ -22,8 +22,11 @@
 #define PAUSE
 #endif
 
-/* The counters of a layer, each in a cache line of its own; before them, how many groups have left. */
+/* The counters of a layer, each in a cache line of its own; before them, how many groups have left, and beside it
+ * how many have given up a wait since the host made the counters.
+ */
 #define LINE_OF_COUNTER 16
+#define GIVEN_UP 1
 #define CLAIMED(layer) ((2 * (layer) + 1) * LINE_OF_COUNTER)
 #define COMPUTED(layer) ((2 * (layer) + 2) * LINE_OF_COUNTER)
 
@@ -42,6 +45,7 @@ int is_complete(counters state, const int layer, const int items)
         }
         PAUSE;
     }
+    atomic_inc(state + GIVEN_UP);
     return 0;
 }
 

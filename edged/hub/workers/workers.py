@@ -21,6 +21,7 @@ from edged.messages import (
     HostState,
     IdleEnergy,
     ModelInfo,
+    OneLaunches,
     Part,
     Scores,
     Stop,
@@ -87,6 +88,9 @@ class Workers:
                 self._hosts.add_report(name, hello.host, state, now_ns())
             case IdleEnergy() as idle if hello:
                 self._energy.add_report(name, idle.rails, hello.energy)
+            case OneLaunches() as launches if hello:
+                self._metrics.one_launch_jobs.labels(name).inc(launches.jobs)
+                self._metrics.waits_given_up.labels(name).inc(launches.waits_given_up)
             case Scores() | Features():
                 self.request_hello(name)
         return []
