@@ -3,7 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Protocol
 
@@ -14,10 +14,13 @@ from edged.engine.job import KernelTime
 from edged.engine.launch_cost import LaunchCost
 from edged.engine.peaks import Peaks
 from edged.engine.runtime import Runtime
+from edged.system.machine_state import ANY, UNWATCHED, Machine
 
 WARM_UP_RUNS = 3
 ENOUGH_S = 15.0  # a slower plan gets fewer runs, but at least FEWEST
 FEWEST = 3
+TURN = 10  # runs between two looks at the machine
+TURN_S = 2.0  # a slower plan gets fewer
 CLOCK_S = 1e-9  # resolution of the device's clock: an empty kernel may take none
 
 
@@ -36,12 +39,16 @@ class TimedResult(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The moments of one job in seconds, by the host's clock: handed over, submitted, answered."""
+    """The moments of one job in seconds, by the host's clock: handed over, submitted, answered.
+
+    `state`: of the machine meanwhile.
+    """
 
     begun_s: float
     submitted_s: float
     done_s: float
     result: TimedResult
+    state: str = ANY
 
     @property
     def wall_s(self) -> float:
@@ -84,6 +91,10 @@ class Profile:
     runs: tuple[Run, ...]
     costs: tuple[LaunchCost, ...]
 
+    def those(self, counts: Callable[[str], bool]) -> "Profile":
+        """Return the profile of the runs in states that count."""
+        return replace(self, runs=tuple(run for run in self.runs if counts(run.state)))
+
     @cached_property
     def kernels(self) -> tuple[KernelProfile, ...]:
         """Return the kernels in the order of the launches."""
@@ -122,26 +133,34 @@ def profile(
     costs: tuple[LaunchCost, ...],
     images: NDArray[np.uint8],
     runs: int,
-    show: Callable[[int], None] | None = None,
+    show: Callable[[int], None] = lambda done: None,
+    machine: Machine = UNWATCHED,
 ) -> Profile:
     """Run `images` `runs` times and time each kernel. Raises DeviceError.
 
     `show`: called between two runs with how many are timed; 0 during the first ones, which only warm up.
+    `machine`: looked at before and after each turn of some runs.
     """
     for _ in range(WARM_UP_RUNS):
         _run(runtime, images)
-        if show:
-            show(0)
+        show(0)
     done: list[Run] = []
-    while len(done) < runs and not _is_enough(done):
-        done.append(_run(runtime, images))
-        if show:
-            show(len(done))
+
+    def take_turn() -> list[Run]:
+        turn: list[Run] = []
+        while len(turn) < TURN and not _is_enough([*done, *turn], runs) and sum(r.wall_s for r in turn) < TURN_S:
+            turn.append(_run(runtime, images))
+            show(len(done) + len(turn))
+        return turn
+
+    while not _is_enough(done, runs):
+        made, turn = machine.during(take_turn)
+        done += [replace(run, state=turn.state) for run in made]
     return Profile(len(images), tuple(done), costs)
 
 
-def _is_enough(done: Sequence[Run]) -> bool:
-    return len(done) >= FEWEST and sum(run.wall_s for run in done) > ENOUGH_S
+def _is_enough(done: Sequence[Run], runs: int) -> bool:
+    return len(done) >= runs or (len(done) >= FEWEST and sum(run.wall_s for run in done) > ENOUGH_S)
 
 
 def _run(runtime: Runtime, images: NDArray[np.uint8]) -> Run:

@@ -7,8 +7,16 @@ import cv2
 import numpy as np
 import pytest
 
+from edged.cli.bench.measure import time_in_turn
+from edged.cli.bench.report import as_table, report
+from edged.cli.pictures import random_images
+from edged.config import ModelConfig
+from edged.model.package import load_model
+from edged.runtime.numpy_runtime import NumpyRuntime
+from edged.system.machine_state import Account
 from tests.cli.command import edged
 from tests.cli.models import small_network
+from tests.system.scripted_machine import ScriptedMachine
 
 KEYS = {"model", "size", "batch", "device", "precision", "runs", "seconds", "host_seconds", "kernels"}
 
@@ -35,13 +43,34 @@ def test_a_program_reads_one_object(model: Path) -> None:
     assert found.keys() >= KEYS
     assert (found["size"], found["batch"], found["runs"]) == (16, 2, 5)
     assert found["seconds"]["min"] <= found["seconds"]["median"] <= found["seconds"]["p99"]
+    assert sum(found["machine"]["runs"].values()) == 5
+    assert sum(state["runs"] for state in found["states"].values()) == 5
+
+
+def test_figures_are_of_one_state_of_the_machine_and_the_output_says_which(model: Path) -> None:
+    loaded = load_model(ModelConfig(path=model))
+    runtime = NumpyRuntime(loaded.graph, loaded.input)
+    machine = ScriptedMachine("one-core", "disturbed", "two-core")
+    timing = time_in_turn([runtime], random_images(loaded.input, 1), 40, machine)[0]
+    account = Account.of(timing.states)
+
+    found = report(loaded, "auto", "fp32", runtime, 1, timing, account)
+    table = as_table([found], account)
+
+    assert (found["runs"], found["machine"]["state"]) == (20, "two-core")
+    assert {state: each["runs"] for state, each in found["states"].items()} == {
+        "two-core": 20, "one-core": 10, "disturbed": 10,
+    }  # fmt: skip
+    assert "two-core, in 20 of 40 runs; left out: 10 one-core, 10 disturbed" in table
+    assert [line.split(":")[0] for line in table.splitlines()[-2:]] == ["auto, two-core", "auto, one-core"]
 
 
 def test_two_variants_are_set_side_by_side(model: Path) -> None:
     done = edged("bench", "--model", model, "--runs", 2, "--compare", "naive")
 
     assert done.returncode == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == ["convolution", "auto", "naive", "naive"]
+    words = [line.split()[0] for line in done.stdout.splitlines()[1:5]]
+    assert words == ["convolution", "auto", "naive", "naive"]
 
 
 @pytest.mark.deep

@@ -11,8 +11,9 @@ from edged.cli.plan_split.workers import Team
 from edged.config import CameraConfig, Config, WorkerConfig
 from edged.errors import DeviceError, EdgedError, ModelError
 from edged.hub.frames.queues import Pixels
-from edged.messages import CutPoint, LinkMessage, MeasureAnswer
+from edged.messages import CutPoint, Echo, LinkMessage, MeasureAnswer, MeasureRequest
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
+from tests.system.scripted_machine import ScriptedMachine
 
 CONFIG = Config(
     cameras={"demo": CameraConfig(source="synthetic:digits")},
@@ -68,3 +69,21 @@ def test_the_workers_of_the_segments_come_first_in_their_order_and_the_others_st
         "  - {until: stage2, workers: big-1}",
         "  - {workers: local-0}",
     ]
+
+
+def test_workers_are_measured_again_after_a_disturbed_turn() -> None:
+    answer = measured("x")
+
+    def says(name: str, message: LinkMessage, payloads: Sequence[Pixels]) -> list[Says]:
+        if isinstance(message, MeasureRequest):
+            return [(answer, ()), (hello_of(name), ())]
+        return [(Echo(reply_bytes=0), ())]
+
+    links = ScriptedLinks({name: lambda *sent, name=name: says(name, *sent) for name in "ab"})
+    team = Team(links, {}, print)
+    team.hellos.update({name: hello_of(name) for name in "ab"})
+
+    units, turns = measure(team, {name: [name] for name in "ab"}, 1, 0.0, ScriptedMachine("disturbed", "two-core"))
+
+    assert [unit.name for unit in units] == ["a", "b"]
+    assert [turn.state for turn in turns] == ["disturbed", "two-core"]

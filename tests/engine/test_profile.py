@@ -15,6 +15,7 @@ from edged.model.model_part import ModelPart
 from edged.model.package import Input
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
+from tests.system.scripted_machine import ScriptedMachine
 
 WANTED = Input(32, 32, "rgb", 1 / 255, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 
@@ -26,6 +27,18 @@ def measured(network_device: Device, programs_directory: Path) -> Profile:
     runtime = Runtime(ModelPart(network, WANTED), network_device, batch=2, cache=programs_directory)
     costs = launch_costs(network, make_plan(ModelPart(network, WANTED), network_device, 2))
     return profile(runtime, costs, np.zeros((2, 32, 32, 3), np.uint8), runs=4)
+
+
+def test_runs_of_other_states_do_not_count(network_device: Device, programs_directory: Path) -> None:
+    network = simplify(random_resnet(18, 32, 32))
+    runtime = Runtime(network, WANTED, network_device, cache=programs_directory)
+    machine = ScriptedMachine("changed", "two-core")
+    images = np.zeros((1, 32, 32, 3), np.uint8)
+
+    found = profile(runtime, runtime.costs, images, runs=12, machine=machine)
+
+    assert [run.state for run in found.runs] == ["changed"] * 10 + ["two-core"] * 2
+    assert len(found.those("two-core".__eq__).runs) == 2
 
 
 def kernel(

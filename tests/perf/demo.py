@@ -23,11 +23,11 @@ import psutil
 import yaml
 
 from edged.client import Prediction
+from edged.system.machine_state import LEFT_OUT, OTHERS, MachineState
 from tests.conftest import ROOT
 from tests.e2e.daemon import START_S, Daemon, run_edged
 from tests.eventually import free_port
 from tests.perf.hub_load import Listener
-from tests.perf.machine_state import LEFT_OUT, OTHERS, MachineState
 from tests.perf.quartiles import Quartiles, states_of
 from tests.perf.raw_results import keep, origin
 

@@ -29,12 +29,11 @@ import psutil
 import zmq
 
 from edged.client import Prediction
+from edged.system.machine_state import LEFT_OUT, OTHERS, MachineState, processor_time_s
 from edged.transport.keys import new_pair
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port
-from tests.perf.machine_state import LEFT_OUT, OTHERS, MachineState
 from tests.perf.quartiles import Quartiles, states_of
-from tests.perf.quiet import processor_time_s
 from tests.perf.raw_results import Measured, keep, origin
 from tests.perf.swarm import cameras, workers
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.perf.machine_state import LEFT_OUT
+from edged.system.machine_state import LEFT_OUT
 
 FEWEST = 3  # turns in a state, below which it has no figures
 

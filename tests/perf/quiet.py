@@ -1,15 +1,13 @@
 """Measurements on a machine that others use too: only those count in which they left it alone."""
 
-import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
-import psutil
+from edged.system.machine_state import Business, busy
 
 TRIES = 3
 LOOK_S = 1.0
-CLOCK_OF_ALL_THREADS = 2  # CPUCLOCK_SCHED of the kernel's clock ids: what all threads of a process have run
 
 T = TypeVar("T")
 
@@ -33,53 +31,3 @@ def wait_for_quiet(most: float) -> None:
         busy_s = busy()
         time.sleep(LOOK_S)
         others = (busy() - busy_s) / LOOK_S
-
-
-class Business:
-    """What the processors have worked up to now, for all and for this process with those that it has started."""
-
-    def __init__(self) -> None:
-        self._start, self._busy_s, self._ours_s = time.monotonic(), busy(), ours()
-
-    def others(self) -> float:
-        """Return how many processors other processes have kept busy since."""
-        busy_s, ours_s = busy() - self._busy_s, ours() - self._ours_s
-        return max(0.0, (busy_s - ours_s) / (time.monotonic() - self._start))
-
-
-def busy() -> float:
-    """Return seconds that this machine's processors have worked, since a moment that stays the same.
-
-    It is the time in which they were not idle: that is counted to 10 ms. Time in user and system mode is only
-    sampled at ticks. What the hypervisor took counts as work.
-    """
-    idle = psutil.cpu_times()
-    return (os.cpu_count() or 1) * time.monotonic() - float(idle.idle + idle.iowait)
-
-
-def ours() -> float:
-    """Return seconds that this process and all that it has started have worked.
-
-    One that has ended counts if its parent has waited for it; else its work is that of other processes.
-    """
-    return sum(_worked_s(pid) for pid in our_processes())
-
-
-def our_processes() -> list[int]:
-    """Return the process IDs of this process and of all that it has started."""
-    me = psutil.Process()
-    return [me.pid, *(each.pid for each in me.children(recursive=True))]
-
-
-def processor_time_s(pid: int) -> float:
-    """Return what all threads of a process have run, to the nanosecond. Raises OSError where it has ended."""
-    return time.clock_gettime(~pid << 3 | CLOCK_OF_ALL_THREADS)  # MAKE_PROCESS_CPUCLOCK of the kernel
-
-
-def _worked_s(pid: int) -> float:
-    """With that of its children that have ended."""
-    try:
-        times = psutil.Process(pid).cpu_times()
-        return processor_time_s(pid) + float(times.children_user + times.children_system)
-    except (OSError, psutil.NoSuchProcess):
-        return 0.0  # it has ended meanwhile

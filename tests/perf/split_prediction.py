@@ -18,10 +18,11 @@ from typing import Any
 
 import yaml
 
+from edged.system.machine_state import busy, ours
 from tests.e2e.daemon import run_edged
 from tests.eventually import free_port
 from tests.perf.hub_load import Load, heard, swarm
-from tests.perf.quiet import busy, ours, wait_for_quiet
+from tests.perf.quiet import wait_for_quiet
 
 CAMERAS, FPS, WARM_S = 8, 30.0, 1.0
 WORKER = {"device": "cpu", "threads": 1}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from edged.system.machine_state import MachineState
 from tests.e2e.daemon import compiled
 from tests.perf.demo import (
     CACHED,
@@ -19,7 +20,6 @@ from tests.perf.demo import (
     started,
     summary,
 )  # fmt: skip
-from tests.perf.machine_state import MachineState
 
 
 @pytest.mark.deep

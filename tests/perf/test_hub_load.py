@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from edged.system.machine_state import MachineState
 from tests.e2e.daemon import Daemon, conserves
 from tests.eventually import eventually
 from tests.perf.hub_load import Listener, Load, Swarm, Window, as_rows, heard, hub, measure, swarm
-from tests.perf.machine_state import MachineState
 
 
 @pytest.mark.deep

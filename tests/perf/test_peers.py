@@ -10,7 +10,7 @@ import pytest
 
 from edged.model.graph import Graph
 from edged.model.resnet import random_resnet
-from tests.perf.machine_state import MachineState
+from edged.system.machine_state import MachineState
 from tests.perf.peers.cases import load_case, parse_case
 from tests.perf.peers.contender import Contender, MissingError, timed_runs
 from tests.perf.peers.ncnn_model import ncnn_model, shuffled_parts

@@ -17,10 +17,10 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from edged.system.machine_state import OTHERS, MachineState
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port
 from tests.perf.hub_load import CATCH_UP_S, Listener, Load, swarm
-from tests.perf.machine_state import OTHERS, MachineState
 from tests.perf.quartiles import Quartiles, states_of
 from tests.perf.raw_results import keep, origin
 

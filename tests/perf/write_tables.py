@@ -10,12 +10,12 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from edged.system.machine_state import LEFT_OUT
 from tests.conftest import ROOT
 from tests.perf import throughput
 from tests.perf.demo import CACHED, MILLISECONDS, NOTHING_CACHED
 from tests.perf.hub_load import COLUMNS, Load, Window, as_rows
 from tests.perf.load_picture import dot, picture
-from tests.perf.machine_state import LEFT_OUT
 from tests.perf.peers.cases import IN_README
 from tests.perf.peers.contenders import YARDSTICK
 from tests.perf.peers.rounds import Figures, figures

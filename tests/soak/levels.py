@@ -1,4 +1,4 @@
-"""What is looked at while all is calm: memory and descriptors of the hub, which must not grow, and one launches."""
+"""What is looked at while all is calm: memory and files of the hub, which must not grow, and one launches."""
 
 from collections import Counter
 from statistics import median

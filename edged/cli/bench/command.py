@@ -35,6 +35,7 @@ from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyRuntime
 from edged.runtime.select import is_numpy, opencl_device
+from edged.system.machine_state import Account, watch
 from edged.worker.proven import open_proven, proven_chooser
 
 RANDOM_IMAGES = 8  # to measure errors with, where no pictures are given
@@ -64,9 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
     runtimes = [_open(model, arguments, variant) for variant in variants]
     images_given = arguments.images and not _is_numpy(arguments)
     errors = _errors(model, arguments) if arguments.precision or images_given else None
-    timings = time_in_turn(runtimes, random_images(model.input, arguments.batch), arguments.runs)
+    with watch(computes=_is_numpy(arguments) or opencl_device(arguments.device).kind == "cpu") as machine:
+        timings = time_in_turn(runtimes, random_images(model.input, arguments.batch), arguments.runs, machine)
+    account = Account.of(*(timing.states for timing in timings))
     reports = [
-        report(model, variant, _precision(arguments), runtime, arguments.batch, timing)
+        report(model, variant, _precision(arguments), runtime, arguments.batch, timing, account)
         for variant, runtime, timing in zip(variants, runtimes, timings, strict=True)
     ]
     if arguments.energy:
@@ -74,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(as_json(reports, errors))
     else:
-        show("\n\n".join([as_table(reports), *([errors.as_table()] if errors else [])]))
+        show("\n\n".join([as_table(reports, account), *([errors.as_table()] if errors else [])]))
     return 0
 
 

@@ -2,16 +2,17 @@
 
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from edged.arithmetic import median_and_p99
+from edged.arithmetic import median_and_p99, quartiles
 from edged.cli.bench.measure import Accuracy, Consumption, Energy, Errors, Timing
 from edged.config import Precision
 from edged.model.cost import macs
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
+from edged.system.machine_state import ANY, LEFT_OUT, Account
 
 HEAD = f"{'J a frame':>10}{'W':>7}{'right':>7}"
 UNKNOWN = "not known: give --images FOLDER with a sub-folder for each label of the model"
@@ -86,11 +87,24 @@ Report = dict[str, Any]
 
 
 def report(
-    model: Model, variant: str, precision: Precision, runtime: ModelRuntime, batch: int, timing: Timing
+    model: Model,
+    variant: str,
+    precision: Precision,
+    runtime: ModelRuntime,
+    batch: int,
+    timing: Timing,
+    account: Account,
 ) -> Report:
-    """Build the result of one variant. `size` as in the config: one number for a square. `macs`: of one frame."""
+    """Build the result of one variant. `size` as in the config: one number for a square. `macs`: of one frame.
+
+    The figures are of the runs that count; `states` has those of each state.
+    """
     width, height = model.input.width, model.input.height
+    states = {state: _of_state(timing, state) for state in account.runs if state in timing.states}
+    machine = account.as_object()
+    timing = timing.those(account.counts)
     middle, p99 = median_and_p99(timing.seconds)
+    low, _, high = quartiles(timing.seconds)
     return {
         "model": model.name,
         "random_weights": model.random_weights,
@@ -107,10 +121,18 @@ def report(
             "median": middle,
             "min": min(timing.seconds),
             "p99": p99,
+            "quartiles": [low, high],
         },
+        "machine": machine,
+        "states": states,
         "host_seconds": statistics.median(timing.host_seconds),
         "kernels": runtime.kernels,
     }
+
+
+def _of_state(timing: Timing, state: str) -> dict[str, Any]:
+    low, middle, high = quartiles((of_state := timing.those(state.__eq__)).seconds)
+    return {"runs": len(of_state.seconds), "median": middle, "quartiles": [low, high]}
 
 
 def as_json(reports: Sequence[Report], errors: Errors | None = None) -> str:
@@ -121,8 +143,8 @@ def as_json(reports: Sequence[Report], errors: Errors | None = None) -> str:
     return json.dumps(first | compared | error)
 
 
-def as_table(reports: Sequence[Report]) -> str:
-    """Format a heading, a line for each variant, and their ratio."""
+def as_table(reports: Sequence[Report], account: Account) -> str:
+    """Format a heading, a line for each variant, their ratio, and the state of the machine with other states."""
     first, *others = reports
     size = first["size"]
     width, height = size if isinstance(size, list) else (size, size)
@@ -136,13 +158,28 @@ def as_table(reports: Sequence[Report]) -> str:
     for other in others:
         ratio = other["seconds"]["median"] / first["seconds"]["median"]
         lines.append(f"{other['conv']} takes {ratio:.1f} times as long as {first['conv']}")
-    return "\n".join([*lines, *footnotes(reports)])
+    return "\n".join([*lines, *footnotes(reports), str(account), *_quartiles(reports, account)])
+
+
+def _quartiles(reports: Sequence[Report], account: Account) -> Iterator[str]:
+    """Format the middle half of the runs of each state that is no accident, for each variant."""
+    for row in reports:
+        for state, figures in row["states"].items():
+            if state not in LEFT_OUT or account.state is None:
+                low, high = (value * 1e3 for value in figures["quartiles"])
+                median, where = figures["median"] * 1e3, "" if state == ANY else f", {state}"
+                yield (
+                    f"{row['conv']}{where}: {median:.2f} ms ({low:.2f} to {high:.2f}), "
+                    f"median and quartiles of {figures['runs']}"
+                )
 
 
 def _times(row: Report) -> dict[str, float]:
     """Return the times to print: fewer where columns of energy follow."""
     times = {**row["seconds"], "host": row["host_seconds"]}
-    return times if "energy" not in row else {name: times[name] for name in ("median", "p99")}
+    return {
+        name: times[name] for name in (("median", "p99") if "energy" in row else ("median", "min", "p99", "host"))
+    }
 
 
 def _line(row: Report) -> str:

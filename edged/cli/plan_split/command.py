@@ -17,9 +17,12 @@ from edged.cli.plan_split.workers import run_workers
 from edged.cli.terminal import note, room_for_names, shortened, show
 from edged.config import Config, WorkerConfig
 from edged.config.load import load_config
+from edged.engine.device import list_devices
 from edged.errors import ConfigError
 from edged.messages import ModelInfo, WorkerHello
 from edged.messages.message import as_dict
+from edged.runtime.base import NUMPY
+from edged.system.machine_state import Account, watch
 
 PLACE_COLUMNS = 11 + 16 + 11  # of a single cut, beside the names and the units
 
@@ -34,13 +37,18 @@ class Figures:
 
 @dataclass(frozen=True)
 class SplitReport:
-    """The result. `frames`: in a job; `ways`: all predicted ones; `tried`: measurements of those that were run."""
+    """The result. `frames`: in a job; `ways`: all predicted ones; `tried`: measurements of those that were run.
+
+    `account`: the turns of this host, of which those of one state should be; `state`: of the workers' figures.
+    """
 
     hellos: Mapping[str, WorkerHello]
     measured: Ways
     frames: int
     ways: Sequence[Way]
     tried: Mapping[Way, Tried]
+    account: Account
+    state: str
 
     @property
     def model(self) -> ModelInfo:
@@ -70,6 +78,7 @@ class SplitReport:
                 }
                 for hello, ability in self.abilities()
             },
+            "machine": self.account.as_object() | {"workers": self.state},
             "ways": [self._way_as_object(way) for way in self.ways],
         }
 
@@ -79,8 +88,12 @@ class SplitReport:
             "title": way.title,
             "parts": [asdict(part) for part in way.parts],
             "predicted": asdict(self.figures(way.predicted)),
-            "measured": asdict(self.figures(tried)) if tried else None,
+            "measured": self._tried_as_object(tried) if tried else None,
         }
+
+    def _tried_as_object(self, tried: Tried) -> dict[str, Any]:
+        latency = {"latency_quartiles_s": list(tried.middle_s), "latencies": tried.jobs}
+        return asdict(self.figures(tried)) | latency | {"state": tried.state}
 
 
 MS, KB = 1e3, 1e-3
@@ -88,7 +101,21 @@ MS, KB = 1e3, 1e-3
 
 def as_text(report: SplitReport) -> str:
     """Format the report as text."""
-    return "\n".join([*_heading(report), "", *_places(report), "", *_ways(report), "", *_advice(report)])
+    return "\n".join(
+        [*_heading(report), "", *_places(report), "", *_ways(report), "", *_machine(report), *_advice(report)]
+    )
+
+
+def _machine(report: SplitReport) -> Iterator[str]:
+    """Format the state of this host, and which figures are of another one."""
+    yield str(report.account)
+    states = {
+        "the figures of the workers": report.state,
+        **{way.title: t.state for way, t in report.tried.items()},
+    }
+    for title, state in states.items():
+        if report.account.state not in (None, state):
+            yield f"WARNING: of another state ({state}): {title}"
 
 
 def _heading(report: SplitReport) -> Iterator[str]:
@@ -207,10 +234,16 @@ def run(arguments: argparse.Namespace) -> int:
     with run_workers(config, note) as team:
         team.gather([name for names in groups.values() for name in names], arguments.wait)
         frames = min(hello.batch for hello in team.hellos.values())
-        ways = Ways(measure(team, groups, frames, arguments.duration))
-        tried = try_each(team, ways, frames, arguments.duration) if arguments.tries else {}
+        with watch(computes=_computes(config, team.hellos)) as machine:
+            units, turns = measure(team, groups, frames, arguments.duration, machine)
+            ways, state = Ways(units), turns[-1].state
+            tried: Mapping[Way, Tried] = {}
+            if arguments.tries:
+                tried, of_ways = try_each(team, ways, frames, arguments.duration, machine, state)
+                turns += of_ways
         each = list(tried) or [*ways.unsplit, *ways.split]
-        report = SplitReport(team.hellos, ways, frames, each, tried)
+        account = Account.of([turn.state for turn in turns])
+        report = SplitReport(team.hellos, ways, frames, each, tried, account, state)
     best = ways.split[0]
     lines = lines_of(config, best)
     if arguments.json:
@@ -228,3 +261,10 @@ def groups_of(config: Config) -> dict[str, list[str]]:
         name = config.worker_name(index)
         groups.setdefault(worker.group or name, []).append(name)
     return groups
+
+
+def _computes(config: Config, hellos: Mapping[str, WorkerHello]) -> bool:
+    """Return whether a worker of this host computes on its processors."""
+    here = [config.worker_name(index) for index, worker in enumerate(config.workers) if worker.host is None]
+    cpus = {NUMPY, *(device.name for device in list_devices() if device.kind == "cpu")}
+    return any(hellos[name].device in cpus for name in here)

@@ -5,6 +5,7 @@ import statistics
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from edged.cli.plan_split.pump import Pump, Tried
 from edged.cli.plan_split.search import Ability, LinkSpeed, PlannedPart, Unit, Way, Ways
@@ -12,6 +13,7 @@ from edged.cli.plan_split.workers import ANSWER_S, Team, name_of
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
 from edged.messages import AssignPart, Echo, MeasureAnswer, MeasureRequest
+from edged.system.machine_state import UNWATCHED, Machine, Turn, in_one_state
 
 ROUND_TRIPS = 20
 AT_ONCE = 50  # below the queue limits of both ends
@@ -76,18 +78,24 @@ def _await_echo(team: Team, name: str) -> None:
     raise DeviceError(f"worker {name} does not answer within {ANSWER_S:g} s")
 
 
-def measure(team: Team, groups: Mapping[str, Sequence[str]], frames: int, for_s: float) -> list[Unit]:
+def measure(
+    team: Team, groups: Mapping[str, Sequence[str]], frames: int, for_s: float, machine: Machine = UNWATCHED
+) -> tuple[list[Unit], list[Turn]]:
     """Measure all workers of `groups` at the same time, as they will work; then the link to each, alone.
 
-    `frames`: in a job. Raises ModelError for a network that cannot be cut.
+    `frames`: in a job. Returns the turns of the machine too: the last one is that of the figures.
+    Raises ModelError for a network that cannot be cut.
     """
     workers = [name for names in groups.values() for name in names]
     team.report(f"measuring {', '.join(workers)}")
-    found = _measured(team, workers, frames, for_s)
+    found, turns = in_one_state(machine, lambda: _measured(team, workers, frames, for_s))
     _check(found)
     team.report("measuring the links")
     abilities = {name: Ability(found[name], link_speed(team, name)) for name in workers}
-    return [Unit(group, tuple(names), tuple(abilities[name] for name in names)) for group, names in groups.items()]
+    units = [
+        Unit(group, tuple(names), tuple(abilities[name] for name in names)) for group, names in groups.items()
+    ]
+    return units, turns
 
 
 def _again(team: Team, units: Iterable[Unit], workers: Collection[str], frames: int, for_s: float) -> list[Unit]:
@@ -121,27 +129,37 @@ def _check(found: Mapping[str, MeasureAnswer]) -> None:
         raise ModelError("this network cannot be cut: there is no place in it where a single tensor crosses")
 
 
-def try_each(team: Team, ways: Ways, frames: int, for_s: float) -> dict[Way, Tried]:
+def try_each(
+    team: Team, ways: Ways, frames: int, for_s: float, machine: Machine = UNWATCHED, state: str | None = None
+) -> tuple[dict[Way, Tried], list[Turn]]:
     """Run noise through each way and measure it; the prediction is made just before, since load there may change.
 
-    In the end each worker has its own part again.
+    A way is repeated until the machine is in this `state`, that of the first figures; not for ever. Returns all
+    turns of the machine, too. In the end each worker has its own part again.
     """
     own = [PlannedPart("", (name,), *_ends(team, name)) for name in team.hellos]
     model = next(iter(team.hellos.values())).model
     images = [os.urandom(model.width * model.height * 3) for _ in range(frames)]
     tried: dict[Way, Tried] = {}
+    turns: list[Turn] = []
+
+    def attempt(way: Way) -> tuple[Way, Tried]:
+        now = Ways(_again(team, ways.units, way.workers, frames, for_s))
+        _take_parts(team, way.parts)
+        return now.again(way), Pump(team, [part.workers for part in way.parts], images).run(for_s)
+
     try:
         for way in (*ways.unsplit, *ways.split):
             team.report(f"trying: {way.title}")
-            now = Ways(_again(team, ways.units, way.workers, frames, for_s))
-            _take_parts(team, way.parts)
-            tried[now.again(way)] = Pump(team, [part.workers for part in way.parts], images).run(for_s)
+            (predicted, measured), of_way = in_one_state(machine, partial(attempt, way), state)
+            turns += of_way
+            tried[predicted] = replace(measured, state=of_way[-1].state)
     except KeyboardInterrupt:
         team.gather([name for part in own for name in part.workers], ANSWER_S)
         _take_parts(team, own)
         raise
     _take_parts(team, own)
-    return tried
+    return tried, turns
 
 
 def _take_parts(team: Team, parts: Iterable[PlannedPart]) -> None:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import count
 from statistics import fmean
 
+from edged.arithmetic import quartiles
 from edged.cli.plan_split.workers import ANSWER_S, Team, name_of
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError
 from edged.hub.frames.queues import Pixels
 from edged.messages import Features, Job, Scores
+from edged.system.machine_state import ANY
 
 ALLOWED_S = 60.0
 LATENCIES = 20  # jobs in flight at most
@@ -20,10 +22,16 @@ WARM_UP = 2  # jobs in flight for each worker
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Seconds between two answers with as many jobs in flight as possible, and the latency of a single job."""
+    """Seconds between two answers with as many jobs in flight as possible, and the latency of a single job.
+
+    `middle_s`: lower and upper quartile of `jobs` latencies. `state`: of the machine meanwhile.
+    """
 
     period_s: float
     latency_s: float
+    middle_s: tuple[float, float]
+    jobs: int
+    state: str = ANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +70,15 @@ class Pump:
         period_s = (time.perf_counter() - start) / answers
         while self._begun:
             self._next_answer(0)
-        return Tried(period_s, self._latency_s(for_s))
+        latencies_s = self._latencies_s(for_s)
+        low, _, high = quartiles(latencies_s)
+        return Tried(period_s, fmean(latencies_s), (low, high), len(latencies_s))
 
-    def _latency_s(self, for_s: float) -> float:
+    def _latencies_s(self, for_s: float) -> list[float]:
         taken: list[float] = []
         while not taken or (len(taken) < LATENCIES and sum(taken) < for_s):
             taken.append(self._next_answer(1))
-        return fmean(taken)
+        return taken
 
     def _next_answer(self, room: int) -> float:
         """Keep `room` jobs in flight until one is answered; return the seconds that it took."""

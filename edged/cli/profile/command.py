@@ -14,6 +14,7 @@ from edged.cli.terminal import EVERY_S, StatusLine, note, show
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.runtime.select import is_numpy, opencl_device
+from edged.system.machine_state import Account, Machine, in_one_state, watch
 from edged.worker.proven import open_proven
 
 if TYPE_CHECKING:
@@ -63,11 +64,19 @@ def _profile_here(arguments: argparse.Namespace) -> int:
     from edged.engine.peaks import keep_peaks, measure
 
     variants = variants_of(arguments)
-    profiles = [_profile(model, variant, arguments) for variant in variants]
-    peaks = measure(device)
+    with watch(computes=device.kind == "cpu") as machine:
+        profiles = [_profile(model, variant, arguments, machine) for variant in variants]
+        account = Account.of(*([run.state for run in profile.runs] for profile in profiles))
+        peaks, turns = in_one_state(machine, lambda: measure(device), account.state)
     keep_peaks(device, peaks)
     reports = [
-        Report(Subject.of(model, device, arguments.precision, variant), peaks, profile)
+        Report(
+            Subject.of(model, device, arguments.precision, variant),
+            peaks,
+            profile.those(account.counts),
+            account,
+            turns[-1].state,
+        )
         for variant, profile in zip(variants, profiles, strict=True)
     ]
     _write(arguments, reports[0])
@@ -89,7 +98,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise ConfigError(f"--roofline {arguments.roofline}: expected the name of an .svg file")
 
 
-def _profile(model: Model, variant: str, arguments: argparse.Namespace) -> "Profile":
+def _profile(model: Model, variant: str, arguments: argparse.Namespace, machine: Machine) -> "Profile":
     from edged.engine.profile import profile
 
     batch = arguments.batch
@@ -103,6 +112,7 @@ def _profile(model: Model, variant: str, arguments: argparse.Namespace) -> "Prof
             random_images(model.input, batch),
             runs,
             lambda done: line.show(f"edged: timing {model.name}, variant {variant}: {done} of {runs} runs"),
+            machine,
         )
     finally:
         line.clear()

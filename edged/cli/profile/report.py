@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from edged.arithmetic import quartiles
 from edged.cli.terminal import room_for_names, shortened
 from edged.config import Precision
 from edged.engine.device import Device
@@ -10,6 +11,7 @@ from edged.engine.peaks import Peaks
 from edged.engine.profile import KernelProfile, Profile, side_by_side
 from edged.model.cost import macs
 from edged.model.package import Model
+from edged.system.machine_state import ANY, Account
 
 PROFILE_COLUMNS = 2 + 19 + 9 + 8 + 6 + 2 + 15 + 6  # beside the layers' names
 COMPARE_COLUMNS = 2 + 19 + 9 + 2 + 19 + 9 + 7
@@ -44,11 +46,17 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A profile and its subject. `peaks`: None if they were never measured."""
+    """A profile and its subject. `peaks`: None if they were never measured.
+
+    `account`: which runs count; None for a worker, whose daemon uses the machine. `peaks_state`: that of the
+    machine when the peaks were measured.
+    """
 
     subject: Subject
     peaks: Peaks | None
     profile: Profile
+    account: Account | None = None
+    peaks_state: str = ANY
 
     @property
     def title(self) -> str:
@@ -100,7 +108,18 @@ class Report:
             f"before and after: {rest_s * MS:.3f} ms (upload, download, waking up)",
             f"wall time of a job: {profile.wall_s * MS:.3f} ms, median of {len(profile.runs)}",
             f"submitting, of that: {profile.submit_s * MS:.3f} ms on the host",
+            *self._machine(),
         ]
+
+    def _machine(self) -> list[str]:
+        """Format the state of the machine, with the middle half of the wall times."""
+        if self.account is None:
+            return []
+        low, _, high = (value * MS for value in quartiles([run.wall_s for run in self.profile.runs]))
+        lines = [str(self.account), f"middle half of the wall times: {low:.3f} to {high:.3f} ms"]
+        if self.peaks_state != (self.account.state or self.peaks_state):
+            lines.append(f"WARNING: the roofs were measured in another state: {self.peaks_state}")
+        return lines
 
     def _least(self) -> str:
         if (peaks := self.peaks) is None:
@@ -129,7 +148,7 @@ class Report:
             f"{name:{max(wide, 9)}}  {'':19}{mine * US:9.1f}  {'':19}{theirs * US:9.1f}{theirs / mine:7.2f}"
             for name, mine, theirs in sums
         ]
-        return "\n".join([self.title, heading, *lines])
+        return "\n".join([self.title, heading, *lines, *([str(self.account)] if self.account else [])])
 
     def as_object(self) -> dict[str, Any]:
         """Return the profile for JSON: seconds, operations and bytes, in base units."""
@@ -151,7 +170,9 @@ class Report:
                 "kernels": profile.kernels_s,
                 "gaps": profile.gaps_s,
                 "submit": profile.submit_s,
+                "quartiles": list(quartiles([run.wall_s for run in profile.runs]))[::2],
             },
+            "machine": self.account and self.account.as_object() | {"peaks": self.peaks_state},
             "kernels": [self.kernel_as_object(kernel) for kernel in profile.kernels],
         }
 

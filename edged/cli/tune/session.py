@@ -23,6 +23,7 @@ from edged.engine.tuning_records import chooser_for, user_record
 from edged.errors import DeviceError
 from edged.model.model_part import ModelPart
 from edged.model.package import Model
+from edged.system.machine_state import Account, watch
 from edged.system.paths import cache_directory
 
 BAR = 20
@@ -72,7 +73,11 @@ class Session:
         self._images = random_images(model.input, batch)
 
     def tune(self, seconds: float, *, again: bool, pause: bool) -> None:
-        """Try variants for `seconds`, or until all are tried. `pause`: after each try, for as long as it took."""
+        """Try variants for `seconds`, or until all are tried.
+
+        `pause`: after each try, for as long as it took. Then a daemon serves beside it, which would disturb each
+        look at the machine, and be disturbed by it: there is none.
+        """
         listener = Listener(Rules())
         by_operator = self._seconds_by_operator(listener)
         programs = cache_directory() / "tuning"  # there are thousands, most of them never used again
@@ -82,8 +87,9 @@ class Session:
                 attempts.forget(work.site for work in works)
             rig = Rig(self._device, programs, touched_bytes(listener.sites))
             ends_at = time.monotonic() + seconds
-            tuner = Tuner(rig, attempts, Rules(), works, lambda: time.monotonic() > ends_at)
-            self._watch(tuner, pause)
+            with watch(computes=self._device.kind == "cpu" and not pause) as machine:
+                tuner = Tuner(rig, attempts, Rules(), works, lambda: time.monotonic() > ends_at, machine)
+                self._watch(tuner, pause)
             if tuner.is_done:
                 shutil.rmtree(programs, ignore_errors=True)
 
@@ -104,7 +110,8 @@ class Session:
         Raises DeviceError if the tuned network is wrong.
         """
         runtimes = [self._open(Rules()), self._open(chooser_for(self._device))]
-        before, after = times_in_turn(runtimes, self._images)
+        with watch(computes=self._device.kind == "cpu") as machine:
+            (before, after), account = times_in_turn(runtimes, self._images, machine)
         error = error_of(runtimes[1], self._model.graph, self._model.input, self._images[:1])
         if not error <= TOLERANCE[self._precision]:
             raise DeviceError(
@@ -119,6 +126,7 @@ class Session:
             "device": self._device.name,
             "seconds": {"untuned": float(np.median(before)), "tuned": float(np.median(after))},
             "ratio": {"median": float(ratio), "quartiles": [float(low), float(high)], "rounds": len(after)},
+            "machine": account.as_object(),
             "error": float(error),
             "record": str(self.record),
         }
@@ -154,5 +162,6 @@ def verdict(result: Mapping[str, Any]) -> str:
         f"untuned {seconds['untuned'] * 1e3:.2f} ms, tuned {seconds['tuned'] * 1e3:.2f} ms: "
         f"in {ratio['rounds']} pairs of runs tuned took {ratio['median']:.3f} of the time "
         f"(quartiles {low:.3f} to {high:.3f}); error {result['error']:.1e} of the range\n"
+        f"{Account(**result['machine'])}\n"
         f"record: {result['record']}"
     )

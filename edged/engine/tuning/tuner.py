@@ -14,6 +14,7 @@ from edged.engine.tuning.rig import Rig
 from edged.engine.tuning.work import TuningTask
 from edged.engine.tuning_records import BestVariant, RefusedVariant, TunedShape, is_refused
 from edged.engine.variants.variant import Site
+from edged.system.machine_state import UNWATCHED, Machine
 
 PATIENCE = 12  # candidates of a variant in a row without improvement: its best guesses come first
 FAULTS = 3  # refused candidates of a variant for one shape, after which no more are tried there
@@ -43,9 +44,11 @@ class Tuner:
         rules: Chooser,
         works: Sequence[TuningTask],
         time_expired: Callable[[], bool],
+        machine: Machine = UNWATCHED,
     ) -> None:
         self._rig, self._log, self._rules = rig, attempts, rules
         self._works, self._time_is_up = works, time_expired
+        self._machine = machine
         self._all = {work: source_digest(work.site, *candidates(work.site)) for work in works}
 
     @property
@@ -68,7 +71,7 @@ class Tuner:
         """Try all candidates, then record the best."""
         site = work.site
         untuned = self._rules.choose(site)
-        contest = Contest(self._rig, problem_of(site), untuned)
+        contest = Contest(self._rig, problem_of(site), untuned, self._machine)
         for choice in self._worth_trying(site, untuned, contest):
             with self._log.trying(site, choice):
                 refusal = contest.join(choice)
@@ -83,7 +86,7 @@ class Tuner:
             yield untuned
         vain: Counter[str] = Counter()
         for choice in candidates(site):
-            name, best_s = choice.variant.name, contest.best_s
+            name = choice.variant.name
             if choice == untuned or vain[name] >= PATIENCE or self._is_refused(site, choice):
                 continue
             if self._count_refused(site, name) >= FAULTS:
@@ -91,7 +94,7 @@ class Tuner:
             if self._time_is_up():
                 return
             yield choice
-            vain[name] = 0 if contest.best_s < best_s else vain[name] + 1
+            vain[name] = 0 if contest.leader == choice else vain[name] + 1
 
     def _write(self, work: TuningTask, contest: Contest) -> None:
         """Record the best so far; a shape whose time ran out is tried again next time."""

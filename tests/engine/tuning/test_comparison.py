@@ -9,6 +9,7 @@ from edged.engine.tuning.comparison import error_of, times_in_turn
 from edged.model.model_part import ModelPart
 from edged.model.passes import simplify
 from tests.engine.networks import RGB, random_images, small_network
+from tests.system.scripted_machine import ScriptedMachine
 
 
 def test_each_plan_is_timed_as_often_and_compared_with_the_reference(
@@ -19,8 +20,11 @@ def test_each_plan_is_timed_as_often_and_compared_with_the_reference(
         Runtime(ModelPart(graph, RGB), device, chooser=Rules(conv), cache=programs_directory)
         for conv in ("auto", "naive")
     ]
-    one, other = times_in_turn(runtimes, images)
+    machine = ScriptedMachine("one-core", "disturbed", "two-core")
+    (one, other), account = times_in_turn(runtimes, images, machine)
 
+    assert account.state == "two-core"
+    assert len(one) == account.runs["two-core"] == machine.turns - 2  # without those of other states
     assert len(one) == len(other) > 0
     assert (one > 0).all()
     assert all(error_of(runtime, graph, RGB, images) < 1e-4 for runtime in runtimes)

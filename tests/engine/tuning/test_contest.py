@@ -12,6 +12,7 @@ from edged.engine.tuning.contest import Contest, Trial
 from edged.engine.tuning.problem import problem_of
 from edged.engine.tuning.rig import Rig
 from tests.engine.tuning.sites import CONV_BROKEN, CONV_WRONG, conv_site
+from tests.system.scripted_machine import ScriptedMachine
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +88,60 @@ def test_what_is_no_number_is_infinitely_wrong(device: Device, value: float) -> 
     found[0, 0, 0, 0] = value
 
     assert problem.error(found) == problem.error(None) == float("inf")
+
+
+def fast_and_slow(
+    rig: Rig, machine: ScriptedMachine, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Contest, Choice, Choice]:
+    """Two candidates of which the first is faster; on one core both take twice as long."""
+    site = conv_site(rig.device)
+    fast, slow = candidates(site)[:2]
+
+    def seconds(trial: Trial) -> float:
+        return (1.0 if trial.choice == fast else 1.2) * (2 if machine.state == "one-core" else 1)
+
+    monkeypatch.setattr(Trial, "seconds", seconds)
+    return Contest(rig, problem_of(site), slow, machine), fast, slow
+
+
+def test_a_candidate_is_not_better_because_the_machine_became_faster(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest, fast, slow = fast_and_slow(rig, ScriptedMachine("one-core", "two-core"), monkeypatch)
+
+    for choice in (fast, slow):  # measured in one state each
+        assert contest.join(choice) is None
+
+    assert contest.leader == fast
+
+
+def test_a_candidate_is_not_dropped_because_the_machine_became_slower(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest, fast, slow = fast_and_slow(rig, ScriptedMachine("two-core", "one-core"), monkeypatch)
+
+    for choice in (slow, fast):
+        assert contest.join(choice) is None
+
+    assert contest.leader == fast
+
+
+def test_disturbed_rounds_of_the_final_are_repeated(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = ScriptedMachine("two-core", "two-core", "disturbed", "one-core", "one-core", "two-core")
+    contest, fast, slow = fast_and_slow(rig, machine, monkeypatch)
+    for choice in (slow, fast):
+        assert contest.join(choice) is None
+
+    best, other = contest.final()
+
+    assert (best.seconds, other.seconds) == (1.0, 1.2)  # none of one-core
+    assert contest.rounds.count("two-core") == 15
+    assert contest.rounds[:3] == ["disturbed", "one-core", "one-core"]
+
+
+def test_a_final_that_is_always_disturbed_ends(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    contest, fast, slow = fast_and_slow(rig, ScriptedMachine("two-core", "two-core", "disturbed"), monkeypatch)
+    for choice in (slow, fast):
+        assert contest.join(choice) is None
+
+    assert [entry.trial.choice for entry in contest.final()] == [fast, slow]

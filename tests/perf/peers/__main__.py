@@ -1,7 +1,7 @@
 """edged, other runtimes and other OpenCL kernels on the same networks: `make bench-peers`.
 
 Every contender is a process of its own that sleeps between its turns; they take turns in an order that rotates.
-Each turn has the state of the machine (tests/perf/machine_state.py), and the figures are given for each state. All
+Each turn has the state of the machine (edged/system/machine_state.py), and the figures are given for each state. All
 turns go to build/peers, or to --output: a measurement there of the same case and threads is replaced.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.perf.machine_state import OTHERS, MachineState
+from edged.system.machine_state import OTHERS, MachineState
 from tests.perf.peers.cases import CASES, Case, load_case, parse_case
 from tests.perf.peers.contender import Contender, MissingError
 from tests.perf.peers.contenders import CONTENDERS

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypeVar
 
-from tests.perf.machine_state import MachineState
+from edged.system.machine_state import MachineState
 from tests.perf.peers.contender import Contender, MissingError
 from tests.perf.quartiles import FEWEST, Quartiles
 
