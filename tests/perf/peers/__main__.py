@@ -1,7 +1,7 @@
 """edged, other runtimes and other OpenCL kernels on the same networks: `make bench-peers`.
 
 Every contender is a process of its own that sleeps between its turns; they take turns in an order that rotates.
-Each turn has the state of the machine (edged/system/machine_state.py), and the figures are given for each state. All
+Each turn has the state of the machine (edged.system.machine_state), and the figures are given for each state. All
 turns go to build/peers, or to --output: a measurement there of the same case and threads is replaced.
 """
 
