@@ -19,7 +19,7 @@ from edged.messages import RecorderHello, TraceBatch
 from edged.system import systemd
 
 TICK_NS = NANOSECONDS
-SETTLE_MS = 20  # until messages handed over to be sent are counted, if nothing else happens
+SETTLE_MS = 40  # until messages handed over to be sent are counted, if no frame of 30 a second comes before
 MESSAGES_A_TURN = 256  # messages in a turn; then timers run, even under a flood
 PAUSE_NS = NANOSECONDS // 2  # shorter delays are normal on a busy machine
 

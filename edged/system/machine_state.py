@@ -302,7 +302,8 @@ def _multiply_on(processors: Sequence[int], side: int) -> float:
     begin, speeds = threading.Barrier(len(processors)), [0.0] * len(processors)
 
     def multiply(place: int) -> None:
-        os.sched_setaffinity(0, {processors[place]})  # of this thread
+        with contextlib.suppress(OSError):  # a processor that was switched off meanwhile
+            os.sched_setaffinity(0, {processors[place]})  # of this thread
         speeds[place] = _speed(begin, side)
 
     threads = [threading.Thread(target=multiply, args=(place,)) for place in range(len(processors))]
