@@ -49,8 +49,10 @@ def serve_plan_split(
             ends = request.begin, request.end
         ready = make_ready(model, part_of(model, *ends), worker, cache)
         del model
-        hello = msgspec.structs.replace(hello, part=ready.part.described, forward_s=ready.forward_s)
-        log.info("worker %s runs %s: %s", hello.worker, hello.model.name, hello.part or "all of it")
+        before, part = hello.part, ready.part.described
+        hello = msgspec.structs.replace(hello, part=part, forward_s=ready.forward_s)
+        if part != before:
+            log.info("worker %s runs %s: %s", hello.worker, hello.model.name, part or "all of it")
         hub.send(hello)
         request = Loop(ready.runtime, ready.served, ready.self_check, meter).run(hub, hello)
         ready.runtime.close()

@@ -87,7 +87,7 @@ def test_waits_that_are_given_up_are_counted(
     cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(one_launch, "pause_on", lambda device: NO_WAITS)  # a group that would wait leaves at once
-    runtime = Runtime(SMALL, RGB, cpu, batch=2, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), cpu, batch=2, cache=programs_directory)
     assert runtime.one_launches() == (0, 0)
     assert runtime.compose()
     monkeypatch.setattr(runtime._forms, "next", lambda frames: LaunchForm.ONE_LAUNCH)

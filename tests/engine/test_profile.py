@@ -31,7 +31,7 @@ def measured(network_device: Device, programs_directory: Path) -> Profile:
 
 def test_runs_of_other_states_do_not_count(network_device: Device, programs_directory: Path) -> None:
     network = simplify(random_resnet(18, 32, 32))
-    runtime = Runtime(network, WANTED, network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(network, WANTED), network_device, cache=programs_directory)
     machine = ScriptedMachine("changed", "two-core")
     images = np.zeros((1, 32, 32, 3), np.uint8)
 
