@@ -32,8 +32,11 @@ help:
 run: .venv/.installed
 	@exec $(EDGED) run configs/demo.yaml
 
-view top: .venv/.displays
-	@exec $(EDGED) $@
+top: .venv/.installed
+	@exec $(EDGED) top
+
+view: .venv/.view
+	@exec $(EDGED) view
 
 # Kernels and models want nothing but cores, so they share them. The others tell of seconds: beside the tests of whole
 # daemons, one after the other, there are only those that mostly wait.
@@ -142,8 +145,8 @@ clean:
 	$(PIP) 'what the deep tests need besides' --group deep --group deploy --group deb --group audit
 	@touch $@
 
-.venv/.displays: .venv/.installed
-	$(PIP) 'what the page and the terminal need' --editable '.[view,top]'
+.venv/.view: .venv/.installed
+	$(PIP) 'what the page needs' --editable '.[view]'
 	@touch $@
 
 .venv/.intel: .venv/.test

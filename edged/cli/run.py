@@ -1,7 +1,6 @@
 """`edged run`: the daemon."""
 
 import argparse
-import importlib.util
 import json
 import logging
 import os
@@ -103,9 +102,9 @@ class RowsBelow:
 def _rows_below(output: LineWriter) -> RowsBelow | None:
     """Return the rows of status that `output` keeps below its lines, log lines among them.
 
-    None where standard output and error are not one terminal, or without rich: lines are printed instead.
+    None where standard output and error are not one terminal: lines are printed instead.
     """
-    if not is_terminal() or not _is_one_terminal() or importlib.util.find_spec("rich") is None:
+    if not is_terminal() or not _is_one_terminal():
         return None
     os.environ[log.BELOW_VARIABLE] = "1"  # for the log lines of all processes of this host
     log.configure(writer=output)

@@ -1,13 +1,11 @@
 """What `edged top` shows, without a terminal and without a daemon."""
 
 import re
-import sys
 from typing import Any
 
 import msgspec
 import pytest
 
-from edged.cli import run_command_line
 from edged.cli.top.command import lines
 from edged.cli.top.screen import ScreenPages, bar, duration, fit, labels, milliseconds, picture, rate, status_rows
 from edged.client.board import Board
@@ -139,12 +137,3 @@ def test_figures_in_few_columns() -> None:
     assert [*map(milliseconds, (None, 0.0042, 1.5))] == ["-", "4.2", "1500"]
     assert [*map(rate, (0.0, 0.25, 40.0))] == ["", "0.2/s", "40/s"]
     assert (fit("abcdef", 4), fit("a", 3, right=True), fit("犬犬", 3)) == ("abc…", "  a", "犬…")
-
-
-def test_without_rich_the_screen_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "rich", None)
-    monkeypatch.setattr("edged.cli.top.command.is_terminal", lambda: True)
-    assert run_command_line(["top"]) == 2
-    assert "pip install rich; --plain works without" in capsys.readouterr().err

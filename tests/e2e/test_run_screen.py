@@ -91,12 +91,9 @@ def narrow(terminal: Terminal, columns: int) -> list[str]:
     return drawn if drawn and all(len(row) < columns for row in drawn) and "more cameras" in drawn[-1] else []
 
 
-@pytest.mark.parametrize("reason", ["quiet", "dumb", "no rich", "json log"])
+@pytest.mark.parametrize("reason", ["quiet", "dumb", "json log"])
 def test_elsewhere_it_prints_lines(tmp_path: Path, reason: str) -> None:
     command, environment = arguments(tmp_path, **({"log": {"format": "json"}} if reason == "json log" else {}))
-    if reason == "no rich":
-        (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['rich'] = None\n")
-        environment["PYTHONPATH"] = str(tmp_path)
     environment |= {"TERM": "dumb"} if reason == "dumb" else {}
     quiet = ["--quiet"] if reason == "quiet" else []
     with edged_in_a_terminal(*command, *quiet, **environment) as terminal:
