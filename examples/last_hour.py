@@ -9,7 +9,7 @@ from edged.client import subscribe
 address = sys.argv[1] if len(sys.argv) > 1 else "tcp://127.0.0.1:5570"
 now = time.time()
 labels: Counter[tuple[str, str]] = Counter()
-for prediction in subscribe(address, since_s=3600, timeout_s=10):
+for prediction in subscribe(address, since_s=3600, timeout_s=60):
     if prediction.published_at > now:
         break
     labels[prediction.camera, prediction.top[0].label] += 1
