@@ -1,9 +1,11 @@
 """requirements/*.lock: what `make lock` wrote satisfies pyproject.toml, on every Python and processor."""
 
+import ast
 import re
+import sys
 import tomllib
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from tools.lock import BOARD
 FILES = ("run", "build", "board", "test", "docs")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PROCESSORS = ("x86_64", "aarch64")
+BROUGHT_BY_OTHERS = {"h11", "nacl", "pydantic_core"}  # by uvicorn, nats-py[nkeys] and pydantic
 SHA256 = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 REQUIRED = {  # by the files that are installed together
@@ -71,6 +74,35 @@ def test_each_requirement_has_a_version_that_fits(names: tuple[str, ...], python
         version = locked.get(canonicalize_name(requirement.name))
         assert version, f"requirements/*.lock has no {requirement.name}: make lock"
         assert requirement.specifier.contains(version), f"{requirement}: {version} is locked: make lock"
+
+
+def test_the_package_requires_what_it_imports() -> None:
+    """What only the tests' environment has would be missing on a board."""
+    project = PYPROJECT["project"]
+    texts = [
+        *project["dependencies"],
+        *(need for each in project["optional-dependencies"].values() for need in each),
+    ]
+    required = {canonicalize_name(Requirement(text).name) for text in texts}
+    distributions = packages_distributions()
+
+    for name in imported() - sys.stdlib_module_names - {"edged"} - BROUGHT_BY_OTHERS:
+        brings = {
+            canonicalize_name(each) for each in distributions.get(name, [name])
+        }  # itself: not installed here
+        assert brings & required, f"edged imports {name}: pyproject.toml requires none of {sorted(brings)}"
+
+
+def imported() -> set[str]:
+    """The packages whose modules a module of edged imports, also inside its functions."""
+    names: set[str] = set()
+    for path in (ROOT / "edged").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add((node.module or "").partition(".")[0])
+    return names
 
 
 @pytest.mark.parametrize("name", FILES)
