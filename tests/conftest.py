@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,8 @@ def _log_of_the_test() -> Iterator[None]:
 def pytest_configure(config: pytest.Config) -> None:
     """Every run says at its end what it did not run; its processes share what they compile."""
     share_compiled()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a shell's background job, and what it starts
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(NotRun(config))
 
 
