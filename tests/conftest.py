@@ -44,7 +44,7 @@ ALLOWED_SKIPS = (
 
 # Real workers hold their device, whole daemons and machines need a core: of these, one test at a time.
 DAEMONS = ("cli", "e2e", "perf", "soak", "systemd", "worker")
-GROUPS = {**dict.fromkeys(DAEMONS, "daemons"), "deploy": "machines"}
+GROUPS = {**dict.fromkeys(DAEMONS, "daemons"), "deploy": "machines", "arm": "arm"}  # which share a root
 
 
 @pytest.fixture(scope="session")

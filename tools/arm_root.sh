@@ -30,15 +30,15 @@ unshare --mount --pid --fork true 2>/dev/null || cannot 'no namespaces may be ma
 is_complete "$root" || make_root
 
 mkdir -p "$root/src/edged" "$root/src/shared" "$root/sys"
-printf 'processor\t: 0\nFeatures\t: fp asimd %s\n' "$features" >"$root/cpuinfo"
 exec unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" bash -euc '
-    root=$1; shift
-    mount --bind "$root/cpuinfo" "$root/proc/cpuinfo"
+    root=$1 features=$2; shift 2
     mount --bind /sys "$root/sys"
     mount --bind /dev "$root/dev"
     for empty in dev/shm root tmp; do mount -t tmpfs tmpfs "$root/$empty"; done
+    printf "processor\t: 0\nFeatures\t: fp asimd %s\n" "$features" >"$root/tmp/cpuinfo"   # of this command alone
+    mount --bind "$root/tmp/cpuinfo" "$root/proc/cpuinfo"
     mount --bind . "$root/src/edged"
     [ ! -d ../shared ] || mount --bind ../shared "$root/src/shared"
     exec chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/root LANG=C.UTF-8 ${QEMU_CPU:+QEMU_CPU=$QEMU_CPU} \
         PYTHONPATH=/packages PYTHONDONTWRITEBYTECODE=1 bash -c "cd /src/edged && exec \"\$@\"" -- "$@"
-' -- "$root" "$@"
+' -- "$root" "$features" "$@"
