@@ -267,7 +267,7 @@ def _digits(model: Model) -> Known | None:
 
 IDLE_S = 2.0
 TURNS = 3
-TURN_S = 1.0
+METERED_S = 1.0  # of one plan in a turn
 SAMPLE_HZ = 100  # of power rails: a turn is short, and nothing else uses the processor
 
 
@@ -350,7 +350,7 @@ def _run_metered(runtime: ModelRuntime, images: NDArray[np.uint8], plan: Consump
     runtime.submit(images).wait()
     meter.start_job()
     start = time.perf_counter()
-    while time.perf_counter() - start < TURN_S:
+    while time.perf_counter() - start < METERED_S:
         runtime.submit(images).wait()
         plan.frames += len(images)
     since = meter.start_job()
