@@ -12,11 +12,14 @@ from edged.cli.plan_split.search import Ability, LinkSpeed, PlannedPart, Unit, W
 from edged.cli.plan_split.workers import ANSWER_S, Team, name_of
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
+from edged.hub.links.peers import QUEUED
 from edged.messages import AssignPart, Echo, MeasureAnswer, MeasureRequest
 from edged.system.machine_state import UNWATCHED, Machine, Turn, in_one_state
 
 ROUND_TRIPS = 20
-AT_ONCE = 50  # below the queue limits of both ends
+# Messages on their way. libzmq reports what it has read of a queue in batches of half its limit (zmq_setsockopt(3),
+# ZMQ_SNDHWM), so a queue may count as full, and refuse messages, with more than half its limit in it.
+AT_ONCE = QUEUED // 2
 LARGE = 5
 FIRST_BYTES, MOST_BYTES = 1 << 16, 1 << 22
 ENOUGH_S = 0.1  # a transfer this long gives a good estimate

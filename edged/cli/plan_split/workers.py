@@ -82,7 +82,7 @@ class Team:
     def send(self, name: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> None:
         """Send a message to a worker."""
         if not self._links.send(f"worker/{name}", message, payloads):
-            raise DeviceError(f"worker {name} is disconnected")
+            raise DeviceError(f"worker {name} is disconnected, or does not read its messages")
 
     def receive(self, until_ns: int) -> Received | None:
         """Return the next message of a worker, or None at `until_ns`. Hellos are kept in `hellos`."""
