@@ -13,6 +13,7 @@ from edged.cli import VERBS, command_parser, run_command_line
 from edged.cli.options import leaf_parsers
 from edged.model.package import BUNDLED, RANDOM
 from tests.cli.command import edged
+from tests.eventually import free_port
 
 COMMANDS = {leaf.prog: leaf for leaf in leaf_parsers(command_parser())}
 PRINT_NO_DATA = {
@@ -102,8 +103,14 @@ def test_quiet_and_verbose_exclude_each_other(capsys: pytest.CaptureFixture[str]
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
+    """A config that no edged on this machine runs, nor uses its ports."""
+    ports = [free_port() for _ in range(3)]
     file = tmp_path / "edged.yaml"
-    file.write_text("cameras: {door: {source: 'synthetic:digits'}}\nworkers: [{device: numpy}]\n")
+    file.write_text(
+        "cameras: {door: {source: 'synthetic:digits'}}\nworkers: [{device: numpy}]\n"
+        f"publish: {{address: 'tcp://127.0.0.1:{ports[0]}', replay: 'tcp://127.0.0.1:{ports[1]}'}}\n"
+        f"metrics: {{address: '127.0.0.1:{ports[2]}'}}\n"
+    )
     return file
 
 
