@@ -2,12 +2,20 @@
 
 import sys
 
-from edged.cli import run_command_line
+DAMAGED = (
+    "edged: its package is damaged: {error}. Install it again: pip install --force-reinstall with its wheel, or "
+    "dpkg --install with its Debian package, of which `dpkg --verify edged` names the damaged files"
+)
 
 
 def main() -> int:
-    """Entry point of the `edged` command."""
-    return run_command_line(sys.argv[1:])
+    """Entry point of the `edged` command. A module that cannot be imported is half an installation, no bug."""
+    try:
+        from edged.cli import run_command_line
+
+        return run_command_line(sys.argv[1:])
+    except ImportError as error:
+        sys.exit(DAMAGED.format(error=error))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import argparse
 import json
 import shlex
 import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -202,3 +203,15 @@ def test_bash_completes_verbs_actions_and_options(tmp_path: Path) -> None:
 def test_a_newcomer_is_led_to_a_command(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(argv) == 2
     assert told in capsys.readouterr().err
+
+
+def test_half_an_installation_is_one_line_that_names_what_is_missing() -> None:
+    without_pyzmq = "import sys; sys.modules['zmq'] = None; from edged.__main__ import main; main()"
+
+    command = [sys.executable, "-c", without_pyzmq, "subscribe"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("edged: its package is damaged: import of zmq halted")
+    assert "Install it again" in done.stderr
+    assert done.stderr.count("\n") == 1
