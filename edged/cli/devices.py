@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from edged.camera.discover import CameraFound, list_cameras
+from edged.cli.device_listing import why_drivers_may_not_be_loaded
 from edged.cli.options import add_example, add_json, add_sysfs
 from edged.cli.terminal import show
 from edged.config import EnergyConfig
@@ -34,12 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what is found. Finding nothing is not an error."""
-    problem = None
-    devices: tuple[Device, ...] = ()
-    try:
-        devices = opencl_devices()
-    except DeviceError as error:
-        problem = str(error)
+    devices, problem = _list_devices()
     cameras, rails = list_cameras(), given_rails(arguments)
     watts = live_watts(rails)
     if arguments.json:
@@ -51,13 +47,23 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _list_devices() -> "tuple[tuple[Device, ...], str]":
+    """Return the OpenCL devices, and why there is none. Another process loads the drivers first: one may crash."""
+    if problem := why_drivers_may_not_be_loaded():
+        return (), problem
+    try:
+        return opencl_devices(), ""
+    except DeviceError as error:
+        return (), str(error)
+
+
 def _print_section(title: str, lines: Sequence[str] | Iterator[str]) -> None:
     print(title)
     for line in lines:
         show(f"  {line}")
 
 
-def _device_lines(devices: "Sequence[Device]", problem: str | None) -> Iterator[str]:
+def _device_lines(devices: "Sequence[Device]", problem: str) -> Iterator[str]:
     for device in devices:
         memory = f"{device.memory_bytes / 2**30:.1f} GiB" + (
             " shared with the CPU" if device.unified_memory else ""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from edged import config
-from edged.cli import run_command_line
+from edged.cli import device_listing, run_command_line
 from edged.engine.device import list_devices
 from edged.model.package import load_model
 from edged.worker.proven import open_proven
@@ -76,3 +76,26 @@ def test_each_rail_is_shown_with_its_live_watts_and_one_that_is_broken_with_the_
     assert "VDD_CPU_GPU_CV: 1.1" in text
     assert "VDD_SOC: not readable: no reading" in text
     assert "    see the kernel's log for its driver" in text
+
+
+def test_a_driver_that_crashes_as_it_is_loaded_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "crashing_listing.py").write_text("import os; os.abort()")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(device_listing, "LISTING", "crashing_listing")
+    config_file = tmp_path / "edged.yaml"
+    config_file.write_text(
+        "cameras: {desk: {source: 'synthetic:digits'}}\n"
+        "model: {name: digits}\n"
+        "workers: [{device: auto}, {device: numpy}]\n"
+    )
+    crash = "the OpenCL devices cannot be listed: its process was killed by SIGABRT (a driver crashes)"
+
+    assert run_command_line(["devices"]) == 0
+    assert f"\n  {crash}\n" in capsys.readouterr().out
+
+    run_command_line(["check", str(config_file), "--json"])
+    findings = {each["what"]: each for each in json.loads(capsys.readouterr().out)["findings"]}
+    assert (findings["worker 0"]["level"], findings["worker 0"]["text"]) == ("warning", f"device auto: {crash}")
+    assert findings["worker 1"]["text"] == "numpy: NumPy; runs the model"

@@ -5,6 +5,7 @@ from math import prod
 
 from edged.cli.check.finding import Finding
 from edged.cli.check.hosts import elsewhere
+from edged.cli.device_listing import why_drivers_may_not_be_loaded
 from edged.config import CameraConfig, Config, WorkerConfig
 from edged.config.load import password_of
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError, NewerStateError
@@ -13,7 +14,7 @@ from edged.messages.preparation import IN_CONFIG, default_warning
 from edged.model.cuts import cut_after, ends_of
 from edged.model.head_versions import load_head, load_promoted, load_version, teach_folder
 from edged.model.package import Model, load_model
-from edged.runtime.select import device_name
+from edged.runtime.select import device_name, is_numpy
 
 
 def camera_finding(name: str, camera: CameraConfig) -> Finding:
@@ -92,6 +93,8 @@ def worker_findings(config: Config, host: str | None = None) -> Iterator[Finding
     `host`: None for the hub's, which needs at least one worker, there or elsewhere.
     """
     running = False
+    on_opencl = any(worker.host == host and not is_numpy(worker) for worker in config.workers)
+    crash = why_drivers_may_not_be_loaded() if on_opencl else ""
     for index, worker in enumerate(config.workers):
         what = f"worker {index}"
         if worker.host != host:
@@ -100,6 +103,8 @@ def worker_findings(config: Config, host: str | None = None) -> Iterator[Finding
             running = True
             continue
         try:
+            if crash and not is_numpy(worker):
+                raise DeviceError(f"device {worker.device}: {crash}")
             name = device_name(worker)
         except DeviceError as error:
             last = index == len(config.workers) - 1 and not running

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from edged.cli import device_listing
 from edged.cli.doctor.collect import devices, self_test
 from edged.cli.doctor.collect.self_test import STEPS, try_device
 from edged.engine.device import Device
@@ -32,7 +33,7 @@ def test_a_driver_that_crashes_as_it_is_loaded_is_reported(
 ) -> None:
     (tmp_path / "crashing_listing.py").write_text("import os; os.abort()")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(devices, "LISTING", "crashing_listing")
+    monkeypatch.setattr(device_listing, "LISTING", "crashing_listing")
 
     found, problem = devices.read_devices(lambda text: None)
 

@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 from edged.cli.check.finding import Finding
-from edged.cli.doctor.collect.devices import why_ended
+from edged.cli.device_listing import why_ended
 from edged.cli.doctor.facts import RunningWorker, ServiceUnit
 from edged.config import Config
 
