@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # opencl_root.sh FOLDER RELEASE DRIVER COMMAND…: run a command in the checkout on an OpenCL driver of another release of
-# Debian (trixie, forky): on rusticl, Mesa's, or on pocl. The release's root is made in FOLDER where it is absent (as
-# root; needs mmdebstrap, a mirror of Debian, and pip's configured index).
+# Debian (trixie, forky) or Ubuntu (noble): on rusticl, Mesa's, or on pocl. The release's root is made in FOLDER where it
+# is absent (as root; needs mmdebstrap, a mirror of the distribution, and pip's configured index).
 # Exit code 77: the root cannot be made here; the last line on standard error says why.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,10 +16,15 @@ make_root() {
     local python
     rm -rf "$root"
     mkdir -p "$root"
+    local from=($(mirror))
+    if [ "$release" = noble ]; then
+        ubuntu_keyring "$root.gpg" || cannot 'the keys of Ubuntu cannot be fetched'
+        from=(--keyring="$root.gpg" --components=main,universe "$UBUNTU")
+    fi
     # A mirror may be some days behind: what it has is signed all the same.
-    step "making a root of Debian $release in $root" mmdebstrap --variant=minbase \
+    step "making a root of $release in $root" mmdebstrap --variant=minbase \
         --aptopt='Acquire::Check-Valid-Until "false"' \
-        --include=python3,mesa-opencl-icd,pocl-opencl-icd,ocl-icd-libopencl1,binutils "$release" "$root" $(mirror) ||
+        --include=python3,mesa-opencl-icd,pocl-opencl-icd,ocl-icd-libopencl1,binutils "$release" "$root" "${from[@]}" ||
         cannot 'mmdebstrap failed'
     python=$(chroot "$root" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     step "fetching wheels for its Python $python" \

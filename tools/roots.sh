@@ -6,6 +6,27 @@ mirror() {
     [ "$ID" != debian ] || apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1
 }
 
+UBUNTU=http://archive.ubuntu.com/ubuntu
+UBUNTU_KEYS=ubuntu-archive-keyring.gpg
+UBUNTU_KEYS_SHA256=80a36b0a6de2f69f49d2df75ef473ccde121e9e190b9ea01d20a4f63778d5c31
+
+# ubuntu_keyring FILE: the keys of Ubuntu's archive. Debian 12 has no package of them; those of Ubuntu's own package are
+# compared with their hash.
+ubuntu_keyring() {
+    local file=$1 folder
+    [ ! -e "/usr/share/keyrings/$UBUNTU_KEYS" ] || { cp "/usr/share/keyrings/$UBUNTU_KEYS" "$file"; return; }
+    folder=$(mktemp --directory)
+    python3 - "$UBUNTU/pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb" "$folder/keys.deb" <<'EOF' &&
+import sys, urllib.request
+with urllib.request.urlopen(sys.argv[1], timeout=30) as answer, open(sys.argv[2], "wb") as file:
+    file.write(answer.read())
+EOF
+        dpkg-deb --extract "$folder/keys.deb" "$folder" &&
+        echo "$UBUNTU_KEYS_SHA256  $folder/usr/share/keyrings/$UBUNTU_KEYS" | sha256sum --check --quiet &&
+        mv "$folder/usr/share/keyrings/$UBUNTU_KEYS" "$file" || { rm -rf "$folder"; return 1; }
+    rm -rf "$folder"
+}
+
 # wheels FOLDER PYTHON ARCH PACKAGE…: packages for that version of Python and that processor, by this host's pip, so that
 # the root needs no network, index or certificates.
 wheels() {

@@ -1,6 +1,6 @@
-"""The engine and training on OpenCL drivers of other releases of Debian, each in a root of its own.
+"""The engine and training on OpenCL drivers of other releases of Debian and Ubuntu, each in a root of its own.
 
-Mesa's rusticl is what boards with the open Mali driver run; PoCL 6 and 7 compile otherwise than Debian 12's 3.1.
+Mesa's rusticl is what boards with the open Mali driver run; PoCL 5, 6 and 7 compile otherwise than 3.1.
 PoCL runs what depends on its version; all of the engine and training with `EDGED_DRIVERS=all`.
 """
 
@@ -29,10 +29,11 @@ WANTED = ALL if os.environ.get("EDGED_DRIVERS") == "all" else OF_A_VERSION
     ("release", "driver", "tests", "least"),
     [
         ("trixie", "rusticl", ALL, 300),
+        ("noble", "pocl", WANTED, 40),
         ("trixie", "pocl", WANTED, 40),
         ("forky", "pocl", WANTED, 40),
     ],
-    ids=["rusticl of Debian 13", "PoCL 6", "PoCL 7"],
+    ids=["rusticl of Debian 13", "PoCL 5 of Ubuntu 24.04", "PoCL 6", "PoCL 7"],
 )
 def test_the_ordinary_tests_pass_on_this_driver(
     release: str, driver: str, tests: tuple[str, ...], least: int

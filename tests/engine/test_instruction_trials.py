@@ -91,4 +91,6 @@ def test_a_trial_that_failed_once_is_repeated(
     monkeypatch.setattr(instruction_trials, "MODULE", "fails_once")
     monkeypatch.setattr(instruction_trials, "processor_instructions", lambda: ("avx9000",))
 
-    assert trials(device, tmp_path / "cache") == {"avx9000": RIGHT}
+    takes_assembly = replace(device, driver="3.1")  # of PoCL from 4 on, and of others, none is tried
+
+    assert trials(takes_assembly, tmp_path / "cache") == {"avx9000": RIGHT}
