@@ -10,8 +10,7 @@ from pathlib import Path
 
 import zmq
 
-from edged.bridge.broker import Broker
-from edged.bridge.mqtt import MqttBridge
+from edged.bridge.mqtt import Broker, MqttBridge
 from edged.bridge.nats import NatsBridge
 from edged.cli.options import add_example, add_hub_keys
 from edged.cli.terminal import interrupt_on_sigterm, note

@@ -5,6 +5,7 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 import zmq
 
@@ -16,6 +17,7 @@ from edged.transport.client_socket import curve_of
 TICK_MS = 100
 
 Published = Prediction | Event | Status | SnapshotPicture
+T = TypeVar("T")
 
 
 def listen(
@@ -44,15 +46,8 @@ def listen(
         ConfigError: a key file that cannot be used.
         TimeoutError: see `timeout_s`.
     """
-    last, most_s = time.monotonic(), math.inf if timeout_s is None else timeout_s
     messages = messages_or_none(address, node=node, snapshots=snapshots, key=key, server_key=server_key)
-    with closing(messages):
-        for message in messages:
-            if message is not None:
-                yield message
-                last = time.monotonic()
-            elif time.monotonic() - last > most_s:
-                raise TimeoutError(f"no message from {address} within {timeout_s:g} s")
+    return _each_in_time(messages, f"message from {address}", timeout_s)
 
 
 def messages_or_none(
@@ -108,17 +103,10 @@ def subscribe(
         ConfigError: a key file that cannot be used.
         TimeoutError: see `timeout_s`.
     """
-    last, most_s = time.monotonic(), math.inf if timeout_s is None else timeout_s
     predictions = predictions_or_none(
         address, replay=replay, node=node, camera=camera, since_s=since_s, key=key, server_key=server_key
     )
-    with closing(predictions):
-        for prediction in predictions:
-            if prediction is not None:
-                yield prediction
-                last = time.monotonic()
-            elif time.monotonic() - last > most_s:
-                raise TimeoutError(f"no prediction from {address} within {timeout_s:g} s")
+    return _each_in_time(predictions, f"prediction from {address}", timeout_s)
 
 
 def predictions_or_none(
@@ -142,3 +130,17 @@ def predictions_or_none(
     finally:
         stream.close()
         context.term()
+
+
+def _each_in_time(
+    messages: Generator[T | None, None, None], awaited: str, timeout_s: float | None
+) -> Generator[T, None, None]:
+    """Yield each message and close `messages` at the end. Raises TimeoutError after `timeout_s` without one."""
+    last, most_s = time.monotonic(), math.inf if timeout_s is None else timeout_s
+    with closing(messages):
+        for message in messages:
+            if message is not None:
+                yield message
+                last = time.monotonic()
+            elif time.monotonic() - last > most_s:
+                raise TimeoutError(f"no {awaited} within {timeout_s:g} s")

@@ -9,7 +9,7 @@ from edged.hub.workers.failover import AnyWorkerSlot
 from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
 from edged.messages import CameraState, WorkerIs, WorkerState
-from edged.messages.status import NodeStatus
+from edged.messages.published import NodeStatus
 
 
 class Node:

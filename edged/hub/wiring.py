@@ -29,10 +29,9 @@ from edged.hub.links.sockets import IO_THREADS, allow_many_descriptors, unusable
 from edged.hub.liveness import Liveness
 from edged.hub.node import Node
 from edged.hub.pipeline import Pipeline, Publication
-from edged.hub.publish.publisher import Publisher
+from edged.hub.publish.publisher import Publisher, Snapshots
 from edged.hub.publish.replay import Replay
 from edged.hub.publish.seen_states import SeenStates
-from edged.hub.publish.snapshots import Snapshots
 from edged.hub.recorder import Recordings, note_drop
 from edged.hub.reload import LiveSettings, Reload
 from edged.hub.service_threads import ServiceThreads

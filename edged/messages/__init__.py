@@ -21,7 +21,7 @@ from edged.messages.camera import (
     Snapshot as Snapshot,
     SnapshotSettings as SnapshotSettings,
 )
-from edged.messages.greeting import Greeting as Greeting, protocol_problem as protocol_problem
+from edged.messages.message import Greeting as Greeting, protocol_problem as protocol_problem
 from edged.messages.worker import Frequency as Frequency, HostState as HostState
 from edged.messages.link import (
     LinkMessage as LinkMessage,
@@ -38,7 +38,7 @@ from edged.messages.message import (
     Positive as Positive,
     Seconds as Seconds,
 )
-from edged.messages.planning import (
+from edged.messages.worker import (
     AssignPart as AssignPart,
     CutPoint as CutPoint,
     Echo as Echo,
@@ -85,7 +85,7 @@ from edged.messages.replay import (
     ReplayFailure as ReplayFailure,
     ReplayRequest as ReplayRequest,
 )
-from edged.messages.status import (
+from edged.messages.published import (
     CameraState as CameraState,
     EnergySoFar as EnergySoFar,
     Status as Status,

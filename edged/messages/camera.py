@@ -4,8 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from edged.messages.greeting import Greeting
-from edged.messages.message import Content, Count, Message, Positive, Seconds
+from edged.messages.message import Content, Count, Greeting, Message, Positive, Seconds
 from edged.messages.preparation import Resize
 
 

@@ -16,9 +16,7 @@ from edged.messages.camera import (
     Grant,
     Snapshot,
 )
-from edged.messages.greeting import Greeting, versions_of
-from edged.messages.message import INVALID_JSON, Message
-from edged.messages.planning import AssignPart, Echo, MeasureAnswer, MeasureRequest
+from edged.messages.message import INVALID_JSON, Greeting, Message, versions_of
 from edged.messages.protocol import PROTOCOL
 from edged.messages.recording import (
     Forwarded,
@@ -43,12 +41,16 @@ from edged.messages.teaching import (
     TeachStarted,
 )
 from edged.messages.worker import (
+    AssignPart,
+    Echo,
     Features,
     HelloRequest,
     HostState,
     IdleEnergy,
     Job,
     JobFailed,
+    MeasureAnswer,
+    MeasureRequest,
     OneLaunches,
     Scores,
     WorkerHello,

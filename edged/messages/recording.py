@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from edged.messages.greeting import Greeting
-from edged.messages.message import Content, Count, Message, Positive, Seconds
+from edged.messages.message import Content, Count, Greeting, Message, Positive, Seconds
 
 LONGEST_PROFILE_S = 3600.0
 LONGEST_TRACE_S = 60.0

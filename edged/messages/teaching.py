@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from edged.messages.greeting import Greeting
-from edged.messages.message import Count, Message, Positive
+from edged.messages.message import Count, Greeting, Message, Positive
 from edged.messages.published import Label
 from edged.messages.worker import ModelInfo
 

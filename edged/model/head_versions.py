@@ -22,7 +22,6 @@ FLOAT = 4  # bytes
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Some = Annotated[int, Field(ge=1, le=1 << 20)]
-T = TypeVar("T", bound=BaseModel)
 
 
 class OpenFile(BaseModel):
@@ -34,6 +33,29 @@ class OpenFile(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
     schema_version: Literal[1] = Field(SCHEMA, alias="schema")
     edged: str = ""
+
+
+T = TypeVar("T", bound=OpenFile)
+
+
+def load_open_file(path: Path, kind: type[T], failure: type[ModelError], remedy: str = "") -> T | None:
+    """Read a file of a teach folder; None if there is none.
+
+    Raises `failure` for one that cannot be read or is damaged, with the place in it and `remedy`; NewerStateError.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise failure(f"{path} cannot be read: {error.strerror}") from None
+    refuse_newer(path, content, SCHEMA)
+    try:
+        return kind.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "its text"
+        raise failure(f"{path} is damaged: {place}: {first['msg']}{remedy}") from None
 
 
 class Base(BaseModel):
@@ -142,16 +164,4 @@ def _promoted_path(folder: Path) -> Path:
 
 
 def _load(path: Path, kind: type[T]) -> T | None:
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}") from None
-    refuse_newer(path, content, SCHEMA)
-    try:
-        return kind.model_validate_json(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "its text"
-        raise ModelError(f"{path} is damaged: {place}: {first['msg']}; remove it or restore a copy") from None
+    return load_open_file(path, kind, ModelError, remedy="; remove it or restore a copy")

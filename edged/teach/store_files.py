@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from edged import __version__
 from edged.errors import ModelError
-from edged.model.head_versions import SCHEMA, OpenFile
-from edged.system.files import refuse_newer, replace_file
+from edged.model.head_versions import OpenFile, load_open_file
+from edged.system.files import replace_file
 from edged.teach.store_crop import LABEL, Crop, Pixels, from_png, pixels_sha256
 
 CROPS, MEGABYTES = 1000, 512
@@ -79,20 +79,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 
     Raises StoreError for a damaged one, with the place in it, NewerStateError.
     """
-    path = path_of(folder)
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}") from None
-    refuse_newer(path, content, SCHEMA)
-    try:
-        return Manifest.model_validate_json(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "its text"
-        raise StoreError(f"{path} is damaged: {place}: {first['msg']}") from None
+    return load_open_file(path_of(folder), Manifest, StoreError)
 
 
 def write_manifest(folder: Path, limits: StoreLimits, crops: Sequence[Crop]) -> None:

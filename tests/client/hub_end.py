@@ -33,7 +33,7 @@ from edged.messages import (
     topic,
 )
 from edged.messages.camera import Snapshot
-from edged.messages.status import NodeStatus
+from edged.messages.published import NodeStatus
 from edged.metrics import Metrics
 from edged.transport.client_socket import Context
 from tests.eventually import eventually, free_port

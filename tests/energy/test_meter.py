@@ -217,12 +217,18 @@ class Watch:
         self._ns += round(1e9 * seconds)
 
 
+def meter_of_an_idle_gpu(gpu: Stepped) -> Meter:
+    """A meter of the rail `GPU` alone, which draws 20 W when idle."""
+    meter = Meter([gpu.rail])
+    meter.idle_watts = {"GPU": 20.0}
+    return meter
+
+
 def test_what_would_have_been_spent_anyway_is_taken_off_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gpu, watch = Stepped(tmp_path, "GPU"), Watch(monkeypatch)
-    measures = Meter([gpu.rail])
-    measures.idle_watts = {"GPU": 20.0}
+    measures = meter_of_an_idle_gpu(gpu)
 
     measures.start_job()
     jobs = []
@@ -239,8 +245,7 @@ def test_a_counter_slower_than_the_jobs_gives_none_of_them_what_was_idle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gpu, watch = Stepped(tmp_path, "GPU"), Watch(monkeypatch)
-    measures = Meter([gpu.rail])
-    measures.idle_watts = {"GPU": 20.0}
+    measures = meter_of_an_idle_gpu(gpu)
 
     measures.start_job()
     watch.goes_on(0.02)
@@ -257,8 +262,7 @@ def test_what_is_owed_does_not_grow_where_rails_draw_less_than_they_did_at_first
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gpu, watch = Stepped(tmp_path, "GPU"), Watch(monkeypatch)
-    measures = Meter([gpu.rail])
-    measures.idle_watts = {"GPU": 20.0}
+    measures = meter_of_an_idle_gpu(gpu)
 
     measures.start_job()
     for _ in range(100):

@@ -18,7 +18,7 @@ import numpy as np
 from edged.errors import ModelError, NewerStateError
 from edged.model.head_versions import load_head, load_promoted, load_version
 from edged.system import exclusive_lock
-from edged.teach.examples import check
+from edged.teach.fit import check
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels, pixels_sha256
 from tests.fuzz.damage import changed, damaged

@@ -18,10 +18,9 @@ from edged.hub.links.peers import Links, local_link
 from edged.hub.links.sockets import Part
 from edged.hub.liveness import Liveness
 from edged.hub.pipeline import Pipeline, Publication
-from edged.hub.publish.publisher import Publisher
+from edged.hub.publish.publisher import Publisher, Snapshots
 from edged.hub.publish.seen_states import SeenStates
 from edged.hub.publish.sender import AnsweredJob
-from edged.hub.publish.snapshots import Snapshots
 from edged.hub.service_threads import ServiceThreads
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.hosts import HostStates

@@ -10,7 +10,7 @@ import zmq
 from edged import config
 from edged.config import CameraConfig
 from edged.hub.liveness import SILENT_NS
-from edged.hub.publish.snapshots import JPEG
+from edged.hub.publish.publisher import JPEG
 from edged.messages import (
     CameraCount,
     CameraHello,

@@ -11,7 +11,7 @@ import pytest
 
 from edged.clock import nanoseconds, now_ns
 from edged.config import CameraConfig, Config
-from edged.hub.cameras.processes import CameraProcesses
+from edged.hub.cameras.cameras import CameraProcesses
 from edged.hub.children.child import STOPPED_S, Child
 from edged.hub.children.command import ChildEnvironment
 from edged.hub.events import HubEvent

@@ -7,7 +7,7 @@ import zmq
 
 from edged.config import CameraConfig
 from edged.hub.links.sockets import Part
-from edged.hub.publish.snapshots import JPEG, Snapshots
+from edged.hub.publish.publisher import JPEG, Snapshots
 from edged.messages import Snapshot
 from edged.metrics import Metrics
 

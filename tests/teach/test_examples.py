@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edged.teach.examples import check, split
+from edged.teach.fit import check, split
 from edged.teach.store import CropStore
 from edged.teach.store_files import StoreError
 from tests.teach.crops import a_store, record, shape

@@ -5,8 +5,16 @@ import pytest
 
 from edged.engine.device import list_devices
 from edged.model.head import Head
-from edged.teach.examples import LabelledFeatures
-from edged.teach.fit import FitSettings, Scale, Verdict, first_head, fit, gradients, verdict_of_head
+from edged.teach.fit import (
+    FitSettings,
+    LabelledFeatures,
+    Scale,
+    Verdict,
+    first_head,
+    fit,
+    gradients,
+    verdict_of_head,
+)
 
 LABELS = ("closed", "half open", "open")
 PLACES = [None, *[device for device in list_devices() if device.kind == "cpu"][:1]]

@@ -103,8 +103,6 @@ def report(
     states = {state: _of_state(timing, state) for state in account.runs if state in timing.states}
     machine = account.as_object()
     timing = timing.those(account.counts)
-    middle, p99 = median_and_p99(timing.seconds)
-    low, _, high = quartiles(timing.seconds)
     return {
         "model": model.name,
         "random_weights": model.random_weights,
@@ -117,17 +115,18 @@ def report(
         "precision": precision,
         "conv": variant,
         "runs": len(timing.seconds),
-        "seconds": {
-            "median": middle,
-            "min": min(timing.seconds),
-            "p99": p99,
-            "quartiles": [low, high],
-        },
+        "seconds": _seconds(timing),
         "machine": machine,
         "states": states,
         "host_seconds": statistics.median(timing.host_seconds),
         "kernels": runtime.kernels,
     }
+
+
+def _seconds(timing: Timing) -> dict[str, Any]:
+    middle, p99 = median_and_p99(timing.seconds)
+    low, _, high = quartiles(timing.seconds)
+    return {"median": middle, "min": min(timing.seconds), "p99": p99, "quartiles": [low, high]}
 
 
 def _of_state(timing: Timing, state: str) -> dict[str, Any]:

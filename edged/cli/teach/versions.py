@@ -26,9 +26,18 @@ from edged.model.head_versions import (
 from edged.model.package import Model
 from edged.system.plain_text import printable_lines
 from edged.teach.device_choice import find_place, lower_priority
-from edged.teach.examples import LabelledFeatures, check, split
 from edged.teach.features import Vector, all_features
-from edged.teach.fit import FitSettings, Verdict, fit, verdict_of_head, verdict_of_model, verdict_of_version
+from edged.teach.fit import (
+    FitSettings,
+    LabelledFeatures,
+    Verdict,
+    check,
+    fit,
+    split,
+    verdict_of_head,
+    verdict_of_model,
+    verdict_of_version,
+)
 from edged.teach.store import CropStore
 from edged.teach.versions import find_version, write_version
 

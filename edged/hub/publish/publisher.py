@@ -3,13 +3,14 @@
 import logging
 import uuid
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import zmq
 from prometheus_client import Counter
 
-from edged.clock import wall_s
+from edged import config
+from edged.clock import nanoseconds, wall_s
 from edged.hub.events import HubEvent
 from edged.hub.links.guard import Guard
 from edged.hub.links.sockets import SUBSCRIBER, Part, bind
@@ -22,12 +23,14 @@ from edged.messages import (
     ShadowResult,
     Snapshot,
     SnapshotHeader,
+    SnapshotSettings,
     Status,
     snapshot_topic,
     to_json,
     topic,
 )
-from edged.messages.status import NodeStatus
+from edged.messages.published import NodeStatus
+from edged.metrics import Metrics
 
 RECENT = 200  # events that are kept in memory for subscribers that come later
 QUEUED = 100  # messages for a subscriber that stalls; more are dropped, and can be fetched from the journal
@@ -141,3 +144,60 @@ class Publisher:
 
 def _best(top: tuple[Label, ...]) -> str:
     return f"{top[0].label} ({top[0].score:.2f})" if top else "nothing"
+
+
+JPEG = b"\xff\xd8\xff"  # the first bytes of each
+
+
+class Snapshots:
+    """Limits the snapshots of each camera to its config, whichever peer sends them."""
+
+    def __init__(
+        self,
+        publish: Callable[[Snapshot, Part], None],
+        metrics: Metrics,
+        cameras: Mapping[str, config.CameraConfig],
+    ) -> None:
+        self._publish = publish
+        self._metrics = metrics
+        self._due_ns: dict[str, int] = {}
+        self.grant(cameras)
+
+    def grant(self, cameras: Mapping[str, config.CameraConfig]) -> None:
+        """Apply these settings from now on."""
+        self._granted = {name: camera.snapshot for name, camera in cameras.items() if camera.snapshot}
+
+    def order_for(self, camera: str) -> SnapshotSettings | None:
+        """Return which snapshots a camera must send; None: none."""
+        granted = self._granted.get(camera)
+        if granted is None:
+            return None
+        return SnapshotSettings(
+            every_s=granted.every_s, width=granted.width, quality=granted.quality, max_bytes=_bytes(granted)
+        )
+
+    def receive(self, snapshot: Snapshot, payloads: Sequence[zmq.Frame], now_ns: int) -> None:
+        """Publish a snapshot, or count in the metrics why not."""
+        result = self._problem(snapshot.camera, payloads, now_ns) or "published"
+        self._metrics.snapshots.labels(snapshot.camera, result).inc()
+        if result == "published":
+            self._publish(snapshot, payloads[0])
+
+    def _problem(self, camera: str, payloads: Sequence[zmq.Frame], now_ns: int) -> str:
+        granted = self._granted.get(camera)
+        if granted is None:
+            return "not_wanted"  # no longer: it may have been on its way
+        if len(payloads) != 1 or bytes(payloads[0].buffer[:3]) != JPEG:
+            return "malformed"
+        if len(payloads[0].buffer) > _bytes(granted):
+            return "too_large"
+        every_ns = nanoseconds(granted.every_s)
+        due_ns = self._due_ns.get(camera, 0)
+        if now_ns < due_ns - every_ns:  # one may come early: the one before may have been delayed
+            return "too_many"
+        self._due_ns[camera] = max(due_ns, now_ns) + every_ns
+        return ""
+
+
+def _bytes(granted: config.SnapshotConfig) -> int:
+    return 1024 * granted.max_kilobytes

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from edged.config import Config
-from edged.hub.cameras.processes import CameraProcesses
+from edged.hub.cameras.cameras import CameraProcesses
 from edged.hub.children.child import Child
 from edged.hub.children.command import ChildCommands, ChildEnvironment
 from edged.hub.children.spare import Spare
