@@ -29,7 +29,7 @@ from edged.model.from_onnx import (
 )
 from edged.model.from_onnx.ends import input_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
-from edged.model.from_onnx.node import OnnxNode, array_of, node_of
+from edged.model.from_onnx.node import OnnxNode, array_of, captured_by, node_of
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope
 from edged.model.graph import AveragePool, Graph, MaxPool, Pair
 from edged.model.model_file import model_stem
@@ -127,7 +127,8 @@ def read_nodes(content: onnx.GraphProto, opset: int, scope: Scope, path: str) ->
     for tensor in content.initializer:
         with _place(f"{path}: initializer {tensor.name}"):
             scope.define(tensor.name, array_of(tensor))
-    read = {name for proto in content.node for name in proto.input} | {entry.name for entry in content.output}
+    read = {name for proto in content.node for name in (*proto.input, *captured_by(proto))}
+    read |= {entry.name for entry in content.output}
     scope.writers = {tensor: proto.name or tensor for proto in content.node for tensor in proto.output}
     for proto in content.node:
         name = proto.name or (proto.output[0] if proto.output else "without a name")

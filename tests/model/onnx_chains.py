@@ -1,10 +1,10 @@
 """Short chains of ONNX nodes behind an input of 4 channels, 9 rows and 10 columns: what each operator may be."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 from tests.model.onnx_files import Network
 
@@ -30,6 +30,14 @@ ACTIVATIONS: tuple[tuple[str, dict[str, float]], ...] = (
     ("Sqrt", {}),
     ("Reciprocal", {}),
 )
+
+
+def empty_part(network: Network, axis: int) -> None:
+    """Split off a part of no values, and join it with the other part, then with more."""
+    lengths = network.weight(np.array([(4, 9, 10)[axis - 1], 0]))
+    network.nodes.append(helper.make_node("Split", ["input", lengths], ["whole", "empty"], "split", axis=axis))
+    whole = network.add("Concat", "empty", reads="whole", axis=axis)
+    network.add("Concat", "empty", "input", reads=whole, axis=axis)
 
 
 def add_all(network: Network, nodes: tuple[tuple[str, dict[str, float]], ...]) -> None:
@@ -305,6 +313,11 @@ CHAINS.update(
         "the sum of all channels and rows": lambda n: n.add("ReduceSum", integers(n, 1, 2), keepdims=0),
         "the smallest of each pixel": lambda n: n.add("ReduceMin", axes=[1]),
         "repeated along an axis": lambda n: (n.add("GlobalAveragePool"), n.add("Expand", integers(n, 1, 4, 3, 2))),
+        "a part of no channels, joined again": lambda n: empty_part(n, 1),
+        "a part of no columns, joined again": lambda n: empty_part(n, 3),
+        "a dropout of nothing in training": lambda n: n.add(
+            "Dropout", n.weight(np.array(0, np.float32)), n.weight(np.array(True))
+        ),
         "a token before the pixels": lambda n: (
             n.add("Reshape", integers(n, 0, 4, 90)),
             n.add("Transpose", perm=[0, 2, 1]),
@@ -313,6 +326,38 @@ CHAINS.update(
         ),
     }
 )
+
+
+def scan(
+    network: Network,
+    kind: str = "Relu",
+    *reads: str,
+    attributes: Mapping[str, Any] | None = None,
+    **places: Any,
+) -> None:
+    """Row by row, a running sum times a constant, and less a computed tensor: both are from outside.
+
+    A node of `kind` writes each row; it reads the sum, then `reads`.
+    """
+    half = network.weight(np.array(0.5, np.float32))
+    mean = network.add("ReduceMean", axes=[2], keepdims=0)
+    body = helper.make_graph(
+        [
+            helper.make_node("Mul", ["sum", half], ["shrunk"]),
+            helper.make_node("Sub", ["shrunk", mean], ["less"]),
+            helper.make_node("Add", ["less", "row"], ["next"]),
+            helper.make_node(kind, ["next", *reads], ["written"], **(attributes or {})),
+        ],
+        "body",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("sum", "row")],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("next", "written")],
+    )
+    rows = network.add("Transpose", reads="input", perm=[2, 0, 1, 3])
+    network.nodes.append(
+        helper.make_node("Scan", [mean, rows], ["last", "rows"], "scan", body=body, num_scan_inputs=1, **places)
+    )
+    network.add("Transpose", reads="rows", perm=[1, 2, 0, 3])
+
 
 # What no kernel computes, so that the host does: first, last, and between kernels.
 ON_HOST: dict[str, Callable[[Network], object]] = {
@@ -329,4 +374,6 @@ ON_HOST: dict[str, Callable[[Network], object]] = {
     ),
     "the best class as a number": lambda n: (n.add("ArgMax", axis=1), n.add("Cast", to=1), n.add("Sqrt")),
     "the best three": best_three,
+    "channels by a mask": lambda n: n.add("Compress", n.weight(np.array([True, False, True, True])), axis=1),
+    "a scan": scan,
 }

@@ -18,7 +18,7 @@ from edged.model.graph import BatchNorm, OnHost
 from edged.model.onnx_reader import read_onnx
 from edged.model.package import load_model
 from edged.model.passes import simplify
-from tests.model.onnx_chains import CHAINS, ON_HOST
+from tests.model.onnx_chains import CHAINS, ON_HOST, scan
 from tests.model.onnx_files import Network, onnxruntime_outputs, relative_error
 
 AUTO_PADS = st.sampled_from(["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
@@ -127,6 +127,14 @@ def test_chains_have_kernels_for_each_node(tmp_path: Path, chain: str) -> None:
     assert not any(isinstance(operator, OnHost) for operator in graph.operators)
 
 
+def test_a_scatter_as_it_was_called_before_operator_set_11(tmp_path: Path) -> None:
+    network = Network([1, 4, 9, 10], opset=10)
+    places = network.weight(np.array([[[[3, 5]]]]))
+    network.add("Scatter", places, network.normal(1, 1, 1, 2), axis=3)
+
+    assert_equals_onnxruntime(network, tmp_path / "scatter.onnx")
+
+
 def test_channels_last_as_tensorflow_exports_them(tmp_path: Path) -> None:
     network = Network(["N", 9, 10, 3])
     network.add("Transpose", perm=[0, 3, 1, 2])
@@ -179,6 +187,12 @@ def _flat(network: Network) -> Network:
     return network
 
 
+def scan_of_operator_set_8(network: Network) -> None:
+    network.opset = 8
+    scan(network)
+
+
+EMPTY = helper.make_graph([], "empty", [], [])
 REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "an operator": (
         lambda n: n.add("Dot"),
@@ -202,6 +216,39 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "as many values as there are": (
         lambda n: n.add("NonZero"),
         "writes as many values as it finds: cut the network before it",
+    ),
+    "a mask that the picture decides": (
+        lambda n: n.add("Compress", n.add("Cast", to=9), reads="input"),
+        "input cast_0 decides the size of the output; supported is a constant",
+    ),
+    "a scan of an old operator set": (
+        scan_of_operator_set_8,
+        "is of operator set 8; supported is Scan of 9 and later",
+    ),
+    "a scan backwards": (
+        lambda n: scan(n, scan_input_directions=[1]),
+        "attribute scan_input_directions is supported only as 0 for each tensor",
+    ),
+    "a scan of columns": (
+        lambda n: scan(n, scan_input_axes=[-1]),
+        "attribute scan_input_axes is supported only as 0 for each tensor",
+    ),
+    "a scan of something random": (
+        lambda n: scan(n, "RandomNormalLike"),
+        r"its node written \(RandomNormalLike\) is random",
+    ),
+    "a scan that finds values": (lambda n: scan(n, "NonZero"), "writes as many values as it finds"),
+    "a scan whose rows decide a size": (
+        lambda n: scan(n, "Expand", "sum"),
+        r"its node written \(Expand\) reads sum, which decides a size; supported is a constant",
+    ),
+    "a scan that chooses": (
+        lambda n: scan(n, "If", attributes=dict.fromkeys(("then_branch", "else_branch"), EMPTY)),
+        r"its node written \(If\) has a graph of its own",
+    ),
+    "a dropout in training": (
+        lambda n: n.add("Dropout", n.weight(np.array(0.1, np.float32)), n.weight(np.array(True))),
+        "is in training mode; supported is inference",
     ),
     "a size that the picture decides": (
         lambda n: n.add("Expand", n.add("Cast", to=7), reads="input"),

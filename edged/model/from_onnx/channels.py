@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from edged.model.graph import Concat, Float32, Join, LocalResponseNorm, SelectCh
 
 def concat(node: OnnxNode, scope: Scope) -> None:
     """Convert a Concat of images by channel, of features, or along another axis."""
+    node = _without_empty(node, scope)
     if len(node.inputs) == 1:
         scope.define(node.output, scope.view_of(node.input(0)))
         return
@@ -31,6 +33,22 @@ def concat(node: OnnxNode, scope: Scope) -> None:
         scope.push(Concat(node.output, tuple(map(read, node.inputs)), node.output))
     else:
         _join(node, scope, axis, rank)
+
+
+def _without_empty(node: OnnxNode, scope: Scope) -> OnnxNode:
+    """Return the node without its constants of no values that fit between the other inputs."""
+    dims = next((value.dims for name in node.inputs if (value := scope.known(name))), ())
+    axis = node.integer("axis", 1)
+    if not -len(dims) <= axis < len(dims):
+        return node
+    axis %= len(dims)
+    empty = (*dims[:axis], 0, *dims[axis + 1 :])
+
+    def adds_nothing(name: str) -> bool:
+        constant = scope.constant(name)
+        return constant is not None and constant.shape == empty
+
+    return replace(node, inputs=tuple(name for name in node.inputs if not adds_nothing(name)))
 
 
 def _join(node: OnnxNode, scope: Scope, axis: int, rank: int) -> None:
@@ -90,13 +108,13 @@ def split(node: OnnxNode, scope: Scope) -> None:
         raise InvalidNodeError(f"splits axis {axis} of {len(value.dims)}")
     axis %= len(value.dims)
     sizes = _split_sizes(node, scope, value.dims[axis])
-    if 0 in sizes:
-        raise ModelError(f"splits {value.dims[axis]} channels into {sizes}; supported are parts of 1 or more")
-    if sum(sizes) != value.dims[axis] or min(sizes) < 1 or len(sizes) != len(node.outputs):
+    if sum(sizes) != value.dims[axis] or min(sizes) < 0 or len(sizes) != len(node.outputs):
         raise InvalidNodeError(f"splits {value.dims[axis]} channels into {sizes} for {len(node.outputs)} outputs")
     start = 0
     for name, size in zip(node.outputs, sizes, strict=True):
-        if name:
+        if name and not size:  # a Concat leaves it out again
+            scope.define(name, np.zeros((*value.dims[:axis], 0, *value.dims[axis + 1 :]), value.dtype))
+        elif name:
             _take(scope, node.input(0), name, axis, range(start, start + size))
         start += size
 

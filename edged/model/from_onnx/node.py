@@ -1,11 +1,11 @@
 """One node of an ONNX file, with typed access to its attributes."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, helper, numpy_helper
 
 from edged.errors import ModelError
 
@@ -85,6 +85,20 @@ def node_of(proto: NodeProto, opset: int, read: Container[str]) -> OnnxNode:
     first, *others = proto.output
     outputs = (first, *(name if name in read else "" for name in others))
     return OnnxNode(proto.op_type, proto.name, tuple(proto.input), outputs, attributes, opset, len(outputs))
+
+
+def captured_by(proto: NodeProto) -> tuple[str, ...]:
+    """Return the tensors that the graphs among a node's attributes read from outside, each once."""
+    graphs = (attribute.g for attribute in proto.attribute if attribute.type == AttributeProto.GRAPH)
+    return tuple(dict.fromkeys(name for graph in graphs for name in _read_from_outside(graph)))
+
+
+def _read_from_outside(graph: GraphProto) -> Iterator[str]:
+    own = {"", *(entry.name for entry in (*graph.input, *graph.initializer))}
+    for node in graph.node:
+        yield from (name for name in (*node.input, *captured_by(node)) if name not in own)
+        own.update(node.output)
+    yield from (entry.name for entry in graph.output if entry.name not in own)
 
 
 def array_of(tensor: TensorProto) -> NDArray[np.generic]:

@@ -1,10 +1,11 @@
 """Convert nodes that no kernel computes: the host computes them, by the reference implementation of `onnx`.
 
 A node is refused if its output is not the same each time, or if the size of its output depends on its input.
+A Scan runs another graph, whose tensors from outside become inputs of the node.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,14 +16,14 @@ from onnx import checker, defs, helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
 from edged.errors import ModelError
-from edged.model.from_onnx.node import OnnxNode
+from edged.model.from_onnx.node import OnnxNode, captured_by
 from edged.model.from_onnx.scope import Constant, Scope, Value
 from edged.model.graph import Combine, OnHost, Shape
 from edged.model.shapes import MAX_VALUES
 
 # Kinds that contain a graph, that write tensors of no fixed size, and that are random, with what is wrong.
-WITH_GRAPHS = "If Loop Scan SequenceMap"
-OF_ANY_SIZE = "Compress NonMaxSuppression NonZero Unique"
+WITH_GRAPHS = "If Loop SequenceMap"
+OF_ANY_SIZE = "NonMaxSuppression NonZero Unique"
 RANDOM = "Bernoulli Dropout Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"
 REFUSED = {
     **dict.fromkeys(WITH_GRAPHS.split(), "runs another graph: export the network without it"),
@@ -31,19 +32,24 @@ REFUSED = {
 }
 # Kinds of which only the first input may be computed, since the others decide the size of the output.
 SIZED = (
-    "AffineGrid BlackmanWindow CenterCropPad ConstantOfShape DFT Expand HammingWindow HannWindow MelWeightMatrix "
-    "Pad Range Reshape Resize STFT Slice Split Squeeze Tile TopK Unsqueeze Upsample"
+    "AffineGrid BlackmanWindow CenterCropPad Compress ConstantOfShape DFT Expand HammingWindow HannWindow "
+    "MelWeightMatrix Pad Range Reshape Resize STFT Slice Split Squeeze Tile TopK Unsqueeze Upsample"
 )
 SIZED_BY_CONSTANTS = frozenset(SIZED.split())
+SCAN_PLACES = ("scan_input_axes", "scan_input_directions", "scan_output_axes", "scan_output_directions")
 FINITE = {"BatchNormalization", "Conv", "ConvTranspose", "Gemm"}  # kinds whose constants must be finite
 
 
 def convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
     """Let the host compute a node, or compute it now if all its inputs are constant. Raises ModelError."""
+    proto, node = _renamed(proto, node)
     _check(proto, node)
+    captured = captured_by(proto)
+    if node.kind == "Scan":
+        _require_fixed_sizes(proto, node, {name for name in captured if scope.constant(name) is not None})
     values: dict[str, Value] = {}
     constants: dict[str, Constant] = {}
-    for index, name in enumerate(node.inputs):
+    for index, name in enumerate((*node.inputs, *captured)):
         constant = scope.constant(name) if name else None
         if constant is not None:
             constants[name] = _as_single(node, name, constant)
@@ -56,10 +62,22 @@ def convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
             _push(proto, node, scope, index, values, constants)
 
 
+def _renamed(proto: onnx.NodeProto, node: OnnxNode) -> tuple[onnx.NodeProto, OnnxNode]:
+    """Return ScatterElements for Scatter, as operator set 11 renamed it; other nodes as they are."""
+    if node.kind != "Scatter" or node.opset >= 11:
+        return proto, node
+    renamed = onnx.NodeProto()
+    renamed.CopyFrom(proto)
+    renamed.op_type = "ScatterElements"
+    return renamed, replace(node, kind="ScatterElements", opset=11)
+
+
 def refusal_of(kind: str, opset: int) -> str | None:
     """Return why the host cannot compute a kind of node, if it cannot."""
     if kind in REFUSED:
         return REFUSED[kind]
+    if kind == "Scan" and opset < 9:
+        return f"is of operator set {opset}; supported is Scan of 9 and later: export it with a newer one"
     is_known = defs.has(kind, opset) or kind == "Constant"
     return None if is_known else f"operator {kind} is unknown in operator set {opset} of ONNX"
 
@@ -73,15 +91,53 @@ def _check(proto: onnx.NodeProto, node: OnnxNode) -> None:
     context = checker.C.CheckerContext()
     context.ir_version, context.opset_imports = onnx.IR_VERSION, {"": node.opset}
     try:
-        checker.check_node(proto, context)
+        checker.check_node(_closed(proto), context)
     except checker.ValidationError as error:
         raise ModelError(_brief(error)) from None
 
 
+def _closed(proto: onnx.NodeProto) -> onnx.NodeProto:
+    """Return a node whose graphs have what they read from outside as inputs: the checker knows no outside."""
+    closed = onnx.NodeProto()
+    closed.CopyFrom(proto)
+    for attribute in (each for each in closed.attribute if each.HasField("g")):
+        names = captured_by(onnx.NodeProto(attribute=[attribute]))
+        attribute.g.input.extend(onnx.ValueInfoProto(name=name) for name in names)
+    return closed
+
+
+def _decides_size(kind: str, index: int) -> bool:
+    """Return whether the values of an input of a kind of node decide the size of its output."""
+    sizes = kind in SIZED_BY_CONSTANTS or kind.startswith("Reduce")
+    return (index > 0 and sizes) or (index == 1 and kind == "OneHot")
+
+
 def _require_same_size(node: OnnxNode, index: int, name: str) -> None:
-    sizes = node.kind in SIZED_BY_CONSTANTS or node.kind.startswith("Reduce")
-    if (index > 0 and sizes) or (index == 1 and node.kind == "OneHot"):
+    if _decides_size(node.kind, index):
         raise ModelError(f"input {name} decides the size of the output; supported is a constant")
+
+
+def _require_fixed_sizes(proto: onnx.NodeProto, node: OnnxNode, constants: Container[str]) -> None:
+    """Raise ModelError for a Scan whose outputs have no fixed size, or that the reference computes otherwise.
+
+    constants: the tensors from outside that are constant.
+    """
+    for name in SCAN_PLACES:  # the reference implementation reads their maximum only
+        if any(node.integers(name) or ()):
+            raise ModelError(f"attribute {name} is supported only as 0 for each tensor")
+    (body,) = (attribute.g for attribute in proto.attribute if attribute.name == "body")
+    own = {tensor.name for tensor in body.initializer}
+    for each in body.node:
+        where = f"its node {each.name or each.output[0]} ({each.op_type})"
+        if each.domain not in {"", "ai.onnx"} or any(attribute.HasField("g") for attribute in each.attribute):
+            raise ModelError(f"{where} has a graph of its own or is of another domain: export the network without")
+        if problem := refusal_of(each.op_type, node.opset):
+            raise ModelError(f"{where} {problem}")
+        if each.op_type == "Constant":
+            own.update(each.output)
+        for index, name in enumerate(each.input):
+            if _decides_size(each.op_type, index) and name and name not in own and name not in constants:
+                raise ModelError(f"{where} reads {name}, which decides a size; supported is a constant")
 
 
 def _read(scope: Scope, name: str) -> Value:

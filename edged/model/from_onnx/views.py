@@ -15,9 +15,10 @@ from edged.model.shapes import MAX_VALUES
 
 
 def identity(node: OnnxNode, scope: Scope) -> None:
-    """Convert Identity and Dropout."""
+    """Convert Identity and Dropout, which in training keeps each value too if its ratio is 0."""
     training = scope.constant(node.input(2)) if node.input(2) else None
-    if training is not None and training.any():
+    ratio = scope.constant(node.input(1)) if node.input(1) else None
+    if training is not None and training.any() and (ratio is None or ratio.any()):
         raise ModelError("is in training mode; supported is inference")
     value = scope.raw_value(node.input(0))
     scope.define(node.output, value)
