@@ -94,6 +94,17 @@ def test_a_board_connects_directly(folder: Path) -> None:
         )
 
 
+def test_the_server_reads_every_password_that_the_docs_make(folder: Path) -> None:
+    line = next(each for each in (folder / "accounts.conf").read_text().splitlines() if "openssl" in each)
+    command = line.strip("# ").partition("#")[0].strip()
+    assert command.removeprefix("echo ") in (ROOT / "docs/how-to/fleet-nats.md").read_text()
+    looks_like_a_number = f"openssl() {{ echo 4e{'1' * 62}; }}; {command}"
+    made = subprocess.run(["bash", "-c", looks_like_a_number], capture_output=True, text=True, check=True).stdout
+    ports = {"0.0.0.0:4222": free_port(), "0.0.0.0:7422": free_port()}
+    with server(folder, "fleet", ports, DOOR_PASSWORD=made.strip()) as log:
+        assert "Server is ready" in log.read_text()
+
+
 def test_a_board_connects_through_its_leaf(folder: Path) -> None:
     leaves, here = free_port(), free_port()
     remote = f"tls://leaf:l3af@127.0.0.1:{leaves}"
