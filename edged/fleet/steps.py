@@ -195,8 +195,8 @@ class RolloutSteps:
     def _watch(self, rollout: Rollout) -> None:
         """Hold the daemon's predictions of the second half of `watch_s` against the gate.
 
-        In the first half a new worker may still compile, which costs time and energy once. A silent daemon is waited
-        for: its board may have just started.
+        In the first half a new worker may still compile, which costs time and energy once. A silent daemon is
+        waited for: its board may have just started.
         """
         model, usual, watch_s = self._model, self.progress.usual, self._around.settings.watch_s
         assert usual  # noqa: S101 (since the trial)

@@ -145,16 +145,21 @@ def test_a_node_that_was_off_and_one_whose_agent_was_killed_catch_up(tmp_path: P
         with north.agent():
             eventually(lambda: "north" in fleet.nodes(), START_S)
         rollout = fleet.begin("doors-2")  # while its agent is off
-        for phase in ("trial", "watching"):  # each for a moment only: the log keeps them, a report is overwritten
-            with north.agent() as process:
-                eventually(lambda phase=phase: f"), {phase}" in north.log(), START_S)
-                process.kill()
+        for phase in ("trial", "watching"):
+            kill_agent_in(phase, north)
         with north.agent():
             fleet.wait_for(north="promoted")
             assert answers(north) == rollout["model"]["sha256"]
         assert fleet.run("rollback").returncode == 0  # while its agent is off
         with north.agent():
             fleet.wait_for(north="rolled_back")
+
+
+def kill_agent_in(phase: str, board: Board) -> None:
+    """Start the agent, and kill it in this phase: its log keeps one that lasts for a moment, a report does not."""
+    with board.agent() as process:
+        eventually(lambda: f"), {phase}" in board.log(), 2 * START_S)
+        process.kill()
 
 
 @pytest.mark.deep

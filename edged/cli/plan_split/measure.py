@@ -17,8 +17,8 @@ from edged.messages import AssignPart, Echo, MeasureAnswer, MeasureRequest
 from edged.system.machine_state import UNWATCHED, Machine, Turn, in_one_state
 
 ROUND_TRIPS = 20
-# Messages on their way. libzmq reports what it has read of a queue in batches of half its limit (zmq_setsockopt(3),
-# ZMQ_SNDHWM), so a queue may count as full, and refuse messages, with more than half its limit in it.
+# Messages on their way. libzmq reports what it has read of a queue in batches of half its limit
+# (zmq_setsockopt(3), ZMQ_SNDHWM), so a queue may count as full, and refuse messages, with more than half in it.
 AT_ONCE = QUEUED // 2
 LARGE = 5
 FIRST_BYTES, MOST_BYTES = 1 << 16, 1 << 22
