@@ -195,16 +195,18 @@ class RolloutSteps:
     def _watch(self, rollout: Rollout) -> None:
         """Hold the daemon's predictions of the second half of `watch_s` against the gate.
 
-        In the first half a new worker may still compile, which costs time and energy once.
+        In the first half a new worker may still compile, which costs time and energy once. A silent daemon is
+        waited for: its board may have just started.
         """
         model, usual, watch_s = self._model, self.progress.usual, self._around.settings.watch_s
         assert usual  # noqa: S101 (since the trial)
+        watched_s = time.monotonic() - self._began_s
         not_finite = max(0, self._answers.not_finite - self._not_finite)
         after = self._answers.figures(model.sha256, since_s=self._began_s + watch_s / 2, not_finite=not_finite)
         found = Comparison(before=usual, after=after)
         self.progress = self.progress.model_copy(update={"in_use": found})
         conditions = measured_in_use(parse_gate(rollout.gate))
-        is_over = time.monotonic() - self._began_s >= watch_s
+        is_over = watched_s >= (watch_s if after.frames else max(watch_s, ANSWERS_S))
         judged = conditions if is_over else tuple(each for each in conditions if each.metric == "not_finite")
         if failed := failures(judged, found):
             self._enter("rolling_back", f"the gate fails in use: {'; '.join(map(str, failed))}")

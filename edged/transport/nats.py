@@ -75,6 +75,7 @@ async def connect(access: NatsAccess, name: str, *, reconnects: bool = True) -> 
         import nats.errors
     except ImportError:
         raise ConfigError(f"NATS needs nats-py: {INSTALL}") from None
+    logging.getLogger("asyncio").addFilter(_is_of_use)
     problems = _Problems()
     options = _identity(access) | _encryption(access) | _first_attempt(access.servers, name)
     client = _client(is_encrypted="tls" in options)
@@ -96,6 +97,11 @@ async def close(client: "Client") -> None:
     """Disconnect. nats-py would wait for ever for a server that no longer answers, or whose TLS has failed."""
     with suppress(TimeoutError, OSError):
         await asyncio.wait_for(client.close(), CLOSE_S)
+
+
+def _is_of_use(record: logging.LogRecord) -> bool:
+    """Return False for what asyncio logs whenever a server ends a TLS connection of nats-py."""
+    return "returning true from eof_received" not in str(record.msg)
 
 
 class _Problems:

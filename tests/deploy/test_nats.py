@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.bridge.fleet import WITHIN_S, bridge, config_file
+from tests.cli.command import edged
 from tests.client.hub_end import Addresses, a_hub
 from tests.conftest import ROOT
 from tests.e2e.certificates import new_authority, new_certificate
@@ -92,6 +93,27 @@ def test_a_board_connects_directly(folder: Path) -> None:
             user="door",
             password_file=str(password(folder, "d00r")),
         )
+
+
+def test_a_command_over_tls_logs_nothing_but_its_own_error(folder: Path) -> None:
+    port = free_port()
+    secret = password(folder, PASSWORDS["READER_PASSWORD"])
+    nats = {"servers": [f"tls://127.0.0.1:{port}"], "user": "reader", "password_file": str(secret)}
+    (folder / "fleet.yaml").write_text(json.dumps({"nats": {**nats, "tls": {"ca": "fleet-ca.crt"}}}))
+    with server(folder, "fleet", {"0.0.0.0:4222": port, "0.0.0.0:7422": free_port()}):
+        done = edged("fleet", "status", "--config", folder / "fleet.yaml")
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+
+
+def test_the_server_reads_every_password_that_the_docs_make(folder: Path) -> None:
+    line = next(each for each in (folder / "accounts.conf").read_text().splitlines() if "openssl" in each)
+    command = line.strip("# ").partition("#")[0].strip()
+    assert command.removeprefix("echo ") in (ROOT / "docs/how-to/fleet-nats.md").read_text()
+    looks_like_a_number = f"openssl() {{ echo 4e{'1' * 62}; }}; {command}"
+    made = subprocess.run(["bash", "-c", looks_like_a_number], capture_output=True, text=True, check=True).stdout
+    ports = {"0.0.0.0:4222": free_port(), "0.0.0.0:7422": free_port()}
+    with server(folder, "fleet", ports, DOOR_PASSWORD=made.strip()) as log:
+        assert "Server is ready" in log.read_text()
 
 
 def test_a_board_connects_through_its_leaf(folder: Path) -> None:

@@ -3,9 +3,10 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.e2e.daemon import START_S
@@ -59,6 +60,16 @@ def test_a_model_of_another_signer_is_refused_and_so_is_one_that_was_changed_in_
         report = fleet.wait_for(north="refused")["north"]
         assert "the file in the store is damaged" in report["message"]
         assert os.readlink(north.link) == "first.onnx"
+
+
+@contextmanager
+def suspended(process: psutil.Process) -> Iterator[None]:
+    """The process stands still until the block ends."""
+    process.suspend()
+    try:
+        yield
+    finally:
+        process.resume()
 
 
 def exchange_content(fleet: Fleet, content: bytes) -> None:
@@ -135,9 +146,7 @@ def test_a_node_that_was_off_and_one_whose_agent_was_killed_catch_up(tmp_path: P
             eventually(lambda: "north" in fleet.nodes(), START_S)
         rollout = fleet.begin("doors-2")  # while its agent is off
         for phase in ("trial", "watching"):
-            with north.agent() as process:
-                fleet.wait_for(north=phase)
-                process.kill()
+            kill_agent_in(phase, north)
         with north.agent():
             fleet.wait_for(north="promoted")
             assert answers(north) == rollout["model"]["sha256"]
@@ -146,17 +155,24 @@ def test_a_node_that_was_off_and_one_whose_agent_was_killed_catch_up(tmp_path: P
             fleet.wait_for(north="rolled_back")
 
 
+def kill_agent_in(phase: str, board: Board) -> None:
+    """Start the agent, and kill it in this phase: its log keeps one that lasts for a moment, a report does not."""
+    with board.agent() as process:
+        eventually(lambda: f"), {phase}" in board.log(), 2 * START_S)
+        process.kill()
+
+
 @pytest.mark.deep
 def test_a_pause_holds_the_promotion_and_a_server_that_is_away_holds_nothing_up_for_good(
     tmp_path: Path, fleet: Fleet
 ) -> None:
     fleet.publish(variation(tmp_path / "doors-2.onnx"))
-    with board(fleet, "north") as north, north.agent():
+    with board(fleet, "north") as north, north.agent() as agent:
         eventually(lambda: "north" in fleet.nodes(), START_S)
         before = answers(north)
         fleet.begin("doors-2")
-        fleet.wait_for(north="trial")
-        assert fleet.run("pause").returncode == 0
+        with suspended(eventually(psutil.Process(agent.pid).children, 2 * START_S)[0]):  # its trial
+            assert fleet.run("pause").returncode == 0
         eventually(lambda: "paused" in fleet.nodes()["north"]["message"], START_S)
         assert answers(north) == before
         fleet.process.kill()

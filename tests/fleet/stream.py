@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -35,7 +34,8 @@ class StreamedDaemon:
         self.silent: set[bytes] = set()
         self.not_finite = 0
         self.commands: list[str] = []
-        self._link, self._socket, self._numbers = link, socket, count()
+        self.last_seq = -1
+        self._link, self._socket = link, socket
         self._content = link.read_bytes()
 
     async def edged(self, *arguments: str) -> tuple[int, str, str]:
@@ -56,7 +56,8 @@ class StreamedDaemon:
         model = PredictionModel(name="net", sha256=name, precision="fp32", device="d", worker="local-0")
         seconds = msgspec.structs.replace(SECONDS, forward=self.forward_s.get(self._content, 0.01))
         for _ in range(frames):
-            made = prediction(seq=next(self._numbers), model=model, seconds=seconds, joules=1.0)
+            self.last_seq += 1
+            made = prediction(seq=self.last_seq, model=model, seconds=seconds, joules=1.0)
             self._send(made, b"door/prediction")
 
     def _send(self, message: Published, what: bytes) -> None:

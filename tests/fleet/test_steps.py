@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -137,6 +138,34 @@ def test_a_model_that_gives_no_prediction_is_rolled_back(scene: Scene, monkeypat
     assert scene.steps.progress.phase == "rolled_back"
     assert "it gave no prediction within 0.2 s" in scene.message
     assert scene.target == "first.onnx"
+
+
+def test_a_daemon_that_is_silent_while_it_is_watched_is_waited_for(scene: Scene) -> None:
+    watch_from_silence(scene, watch_s=0.1)
+    over_s = time.monotonic() + 0.3
+    eventually(lambda: scene.turn() != "watching" or time.monotonic() > over_s)
+    assert scene.steps.progress.phase == "watching"
+    scene.daemon.silent.remove(NEW)
+    scene.until(*DONE)
+    assert (scene.steps.progress.phase, scene.target) == ("promoted", "net-2.onnx")
+
+
+def test_a_daemon_that_stays_silent_while_it_is_watched_is_rolled_back(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch_from_silence(scene, watch_s=0.1)
+    monkeypatch.setattr(steps, "ANSWERS_S", 0.3)
+    scene.until(*DONE)
+    assert (scene.steps.progress.phase, scene.target) == ("rolled_back", "first.onnx")
+
+
+def watch_from_silence(scene: Scene, watch_s: float) -> None:
+    """Start a new process in the phase `watching`, as after a reboot: the daemon is silent."""
+    scene.start(watch_s=3600)
+    scene.until("watching")
+    scene.daemon.silent.add(NEW)
+    eventually(lambda: (last := scene.answers.last) and last.seq == scene.daemon.last_seq)
+    scene.start(watch_s)
 
 
 @pytest.mark.parametrize("phase", ["fetching", "trial", "ready", "promoting", "watching", "rolling_back"])
