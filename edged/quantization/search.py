@@ -124,7 +124,7 @@ def nodes_before(graph: onnx.GraphProto, layers: int) -> list[str]:
 def nodes_at_ends(graph: onnx.GraphProto, first: int) -> list[str]:
     """Return the names of `nodes_before` the layer after the first ones, and of all nodes after the last but one.
 
-    These are the last layer and what it reads, such as a sum and a pooling: their noise goes right into the scores.
+    These are the last layer and what it reads, such as a sum and a pooling: their noise goes into the scores.
     """
     before = nodes_before(graph, first) if first else []
     *others, _ = [-1, *_layer_places(graph)]
