@@ -22,7 +22,7 @@ MOST_IN_FLOATS = 16  # layers; a network that needs more is not worth it
 
 @dataclass(frozen=True, eq=False)
 class Quantized:
-    """A quantized file, its accuracy, the noise of its layers, and the layers that stayed in floats."""
+    """A quantized file, its accuracy, the noise of its layers, and the outputs of those left in floats."""
 
     content: bytes
     accuracy: float
@@ -40,27 +40,27 @@ def quantize(
 ) -> Quantized:
     """Return the first file that loses at most `max_loss`: with 0, 1, 2, 4 … layers in floats.
 
-    Of the first layers with all between them, and the noisiest ones, those stay in floats that lose less. If too
-    much is lost with all of these, return the file that loses least. `max_loss`: a share of the judged pictures.
-    Raises ModelError.
+    The first layers, the first ones and the last one, or the noisiest ones stay in floats: of these the file that
+    loses least. If too much is lost with all of them, return the best one. `max_loss`: a share of the judged
+    pictures. Raises ModelError.
     """
     quantizer = Quantizer(file, calibration)
     trial = _Trial(quantizer, size, calibration, judge)
     try:
-        best = trial.run((), ())
+        best = trial.run(())
         if not any(each.is_quantized for each in best.layers):
             raise ModelError(f"{file.path}: has no layers to quantize: expected Conv, Gemm or MatMul")
         graph = quantizer.float_file.model.graph
-        in_order = [each.layer for each in best.layers if each.is_quantized]
         noisiest = [each.layer for each in worst(best.layers)]
         for count in _counts(len(noisiest)):
             lost = judge.accuracy - best.accuracy
             if lost <= max_loss:
                 break
             show(f"{100 * lost:.2f} points are lost: {count} of {len(noisiest)} layers stay in floats")
-            first = trial.run(in_order[:count], nodes_before(graph, count))
-            scattered = trial.run(noisiest[:count], nodes_of(graph, noisiest[:count]))
-            best = max(best, first, scattered, key=lambda each: each.accuracy)
+            first = trial.run(nodes_before(graph, count))
+            ends = trial.run(nodes_at_ends(graph, count - 1))
+            scattered = trial.run(nodes_of(graph, noisiest[:count]))
+            best = max(best, first, ends, scattered, key=lambda each: each.accuracy)
     finally:
         quantizer.close()
     return best
@@ -83,14 +83,18 @@ class _Trial:
     calibration: Calibration
     judge: Judge
 
-    def run(self, in_floats: Sequence[str], nodes: Sequence[str]) -> Quantized:
-        """Leave the layers that write these tensors in floats, by the names of their nodes. Raises ModelError."""
+    def run(self, nodes: Sequence[str]) -> Quantized:
+        """Leave these nodes in floats, by their names. Raises ModelError."""
         floats = self.quantizer.float_file
         file = self.quantizer.quantize(nodes)
         graph = graph_of(file, self.size)
         accuracy = self.judge.measure(file.sha256, lambda: simplify(graph)).accuracy
         x = reference.prepare(self.calibration.pictures[:COMPARED], self.calibration.wanted)
         layers = layer_noise(graph_of(floats, self.size), graph, x)
+        left = set(nodes)
+        in_floats = [
+            node.output[0] for node in floats.model.graph.node if node.op_type in LAYERS and node.name in left
+        ]
         return Quantized(file.path.read_bytes(), accuracy, layers, tuple(in_floats))
 
 
@@ -112,6 +116,21 @@ def nodes_before(graph: onnx.GraphProto, layers: int) -> list[str]:
 
     Their sums stay in floats as well, which is where most noise comes in.
     """
-    places = [place for place, node in enumerate(graph.node) if node.op_type in LAYERS]
+    places = _layer_places(graph)
     end = places[layers] if layers < len(places) else len(graph.node)
     return [node.name for node in graph.node[:end]]
+
+
+def nodes_at_ends(graph: onnx.GraphProto, first: int) -> list[str]:
+    """Return the names of `nodes_before` the layer after the first ones, and of all nodes after the last but one.
+
+    These are the last layer and what it reads, such as a sum and a pooling: their noise goes into the scores.
+    """
+    before = nodes_before(graph, first) if first else []
+    *others, _ = [-1, *_layer_places(graph)]
+    after = [node.name for node in graph.node[others[-1] + 1 :]]
+    return list(dict.fromkeys([*before, *after]))
+
+
+def _layer_places(graph: onnx.GraphProto) -> list[int]:
+    return [place for place, node in enumerate(graph.node) if node.op_type in LAYERS]

@@ -21,8 +21,8 @@ from edged.model.graph import Conv, Dense, Graph, Quantize, QuantizedConv
 from edged.model.onnx_reader import read_onnx
 from edged.model.package import load_model
 from edged.quantization.calibration import Calibration, Quantizer
-from edged.quantization.noise import LayerNoise, layer_noise, worst
-from edged.quantization.search import nodes_before, nodes_of
+from edged.quantization.noise import LAYERS, LayerNoise, layer_noise, worst
+from edged.quantization.search import nodes_at_ends, nodes_before, nodes_of
 from tests.cli import models
 from tests.engine.networks import random_images
 from tests.evaluation.pictures import picture
@@ -131,6 +131,30 @@ def test_layers_stay_in_floats_where_too_much_is_lost(
     assert {each["layer"] for each in report["layers"] if not each["quantized"]} == set(report["in_floats"])
     operators = load_model(ModelConfig(path=target)).graph.operators
     assert sum(isinstance(operator, Conv | Dense) for operator in operators) == 2
+
+
+def test_the_first_and_the_last_layers_stay_in_floats_where_that_is_best(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, photos: Path
+) -> None:
+    def right_with_both_ends_in_floats(graph: Graph) -> float:
+        layers = [each for each in graph.operators if isinstance(each, LAYERS)]
+        return sum(isinstance(layer, Conv | Dense) for layer in (layers[0], layers[-1])) / 2
+
+    accuracy_is(monkeypatch, right_with_both_ends_in_floats)
+    network, target = Network([1, 3, 8, 8]), tmp_path / "small.onnx"
+    for channels in (3, 4, 4):
+        last = network.add("Conv", network.normal(4, channels, 3, 3), pads=[1, 1, 1, 1])
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+
+    report = quantized(
+        capsys, network.save(tmp_path / "model.onnx"), "--images", photos, "--output", target, "--device", "numpy"
+    )
+
+    assert report["accuracy"] == [1, 1]
+    assert report["in_floats"] == ["conv_0", last]
+    layers = [each for each in load_model(ModelConfig(path=target)).graph.operators if isinstance(each, LAYERS)]
+    assert [type(each) for each in layers] == [Conv, QuantizedConv, Conv]
 
 
 def test_the_first_trial_is_kept_if_no_other_is_better(
@@ -245,3 +269,15 @@ def test_the_first_layers_stay_in_floats_with_all_nodes_before_the_next_one(sour
     graph = onnx.load(source).graph
     assert nodes_before(graph, 1) == ["first", "second", "third", "fourth"]
     assert nodes_before(graph, 2) == ["first", "second", "third", "fourth", "last"]
+
+
+def test_the_last_layer_stays_in_floats_with_all_nodes_after_the_one_before_it(source: Path) -> None:
+    graph = onnx.load(source).graph
+    assert nodes_at_ends(graph, 0) == ["second", "third", "fourth", "last"]
+    assert nodes_at_ends(graph, 1) == ["first", "second", "third", "fourth", "last"]
+
+
+def test_with_one_layer_the_whole_network_stays_in_floats() -> None:
+    network = Network([1, 3, 8, 8])
+    names = [network.add("Relu"), network.add("Conv", network.normal(4, 3, 1, 1)), network.add("Flatten")]
+    assert nodes_at_ends(network.model().graph, 0) == names
