@@ -1,4 +1,4 @@
-"""Three cameras at 60 frames a second on a worker that manages about 20."""
+"""Three cameras at 60 frames a second on a worker that manages 20 to 50, by the machine."""
 
 import re
 from collections import Counter
@@ -17,12 +17,13 @@ pytestmark = pytest.mark.deep
 FPS = 60
 NAMES = ("door", "gate", "hall")
 CAMERAS = {name: {**SYNTHETIC, "size": [64, 64], "fps": FPS, "seed": seed} for seed, name in enumerate(NAMES)}
-SLOW = {"name": "resnet18", "size": 176}  # about 50 ms on one core in NumPy
+SLOW = {"name": "resnet18", "size": 176}  # 20 to 50 ms on one core in NumPy
 WATCHED = 120
 PATIENT = {"max_age_s": 10, "deadline_s": 10}  # nothing is dropped but for newer frames, and no worker killed
 HELD_UP_S = 0.008  # a machine with other work keeps a process waiting now and then …
 HANDS = 3  # … the camera's, the hub's and the worker's, as it does the test's own thread
 MOST = 0.95
+OVERLOAD = 2  # a fast machine answers a frame of 3.6, a slow one of 9
 TRIES = 5  # other programs that take the cores spoil one look, and hardly all
 
 
@@ -37,7 +38,7 @@ def test_newest_frames_win_and_none_is_older_than_a_frame_and_two_forward_passes
         assert any(not broken_promises(daemon) for _ in range(TRIES))
         summary = daemon.stop()
     assert conserves(summary)
-    assert summary["captured"] > 4 * summary["predictions"]
+    assert summary["captured"] > OVERLOAD * summary["predictions"]
     assert summary["dropped"]["superseded"] > 0.9 * sum(summary["dropped"].values())
 
 
