@@ -27,7 +27,7 @@ make_root() {
 command -v mmdebstrap arch-test >/dev/null || cannot 'mmdebstrap or arch-test is not installed'
 compgen -G '/proc/sys/fs/binfmt_misc/qemu-aarch64*' >/dev/null || cannot 'no qemu-aarch64 in binfmt_misc'
 unshare --mount --pid --fork true 2>/dev/null || cannot 'no namespaces may be made here'
-is_complete "$root" || make_root
+make_once "$root"
 
 mkdir -p "$root/src/edged" "$root/src/shared" "$root/sys"
 exec unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" bash -euc '

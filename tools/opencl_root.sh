@@ -38,7 +38,7 @@ make_root() {
 [ "$(id -u)" = 0 ] || cannot 'it takes root'
 command -v mmdebstrap >/dev/null || cannot 'mmdebstrap is not installed'
 unshare --mount --pid --fork true 2>/dev/null || cannot 'no namespaces may be made here'
-is_complete "$root" || make_root
+make_once "$root"
 [ -d "$root/vendors/$driver" ] || { say "$driver: must be one of $(ls -m "$root/vendors")"; exit 2; }
 
 mkdir -p "$root/src/edged" "$root/src/shared"

@@ -46,3 +46,12 @@ engine_packages=(numpy msgspec onnx opencv-python-headless prometheus-client pyd
 # A root is complete if it has these packages: one that was kept may lack a new one.
 packages_made() { printf '%s\n' "${engine_packages[@]}"; }
 is_complete() { packages_made | cmp --silent - "$1/complete" 2>/dev/null; }
+
+# make_once FOLDER: call make_root unless the root is complete; of several processes one makes it, the others wait.
+make_once() {
+    mkdir -p "$(dirname "$1")"
+    (
+        flock 9
+        is_complete "$1" || make_root
+    ) 9>"$1.lock"
+}
