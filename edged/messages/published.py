@@ -224,14 +224,14 @@ class EnergySoFar(Published, frozen=True):
 
     rails: Annotated[
         dict[str, Seconds], Meta(description="Joules by rail; HOST/RAIL for those of other hosts")
-    ] = msgspec.field(default_factory=dict)
+    ] = field(default_factory=dict)
     method: Annotated[EnergyMethod, Meta(description="How it is measured")] = "none"
 
 
 class Status(Published, frozen=True, kw_only=True):
     """Topic `edged/<node>/status`, each second."""
 
-    schema_version: Annotated[Literal[1], Meta(description="Version of this schema")] = msgspec.field(
+    schema_version: Annotated[Literal[1], Meta(description="Version of this schema")] = field(
         default=1, name="schema"
     )
     node: Annotated[str, Meta(description="Name of the node")]
@@ -245,11 +245,11 @@ class Status(Published, frozen=True, kw_only=True):
     ]
     replay: Annotated[str, Meta(description="Address where missed predictions can be fetched")]
     cameras: Annotated[dict[str, int], Meta(description="Last frame predicted by camera; −1 before the first")]
-    camera_states: Annotated[dict[str, CameraState], Meta(description="Every camera of the config")] = (
-        msgspec.field(default_factory=dict)
+    camera_states: Annotated[dict[str, CameraState], Meta(description="Every camera of the config")] = field(
+        default_factory=dict
     )
     workers: Annotated[dict[str, WorkerState], Meta(description="Every worker of the config, in its order")] = (
-        msgspec.field(default_factory=dict)
+        field(default_factory=dict)
     )
     energy: Annotated[EnergySoFar, Meta(description="Energy since this start")] = EnergySoFar()
 
