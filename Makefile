@@ -38,14 +38,14 @@ top: .venv/.installed
 view: .venv/.view
 	@exec $(EDGED) view
 
-# Kernels and models want nothing but cores, so they share them. The others tell of seconds: beside the tests of whole
-# daemons, one after the other, there are only those that mostly wait.
+# Kernels and models want nothing but cores, so they share them. The others start whole daemons: two at a time, each
+# process with tests that stand together, so that most fixtures of a module are made once.
 COMPUTE = tests/engine tests/model tests/conformance tests/train tests/teach tests/fuzz
 test: TIER = -m 'not deep'
 test-all: .venv/.deep
 test test-all: .venv/.test
 	.venv/bin/python -m pytest $(TIER) --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
-	.venv/bin/python -m pytest $(TIER) --numprocesses 2 --dist loadgroup $(COMPUTE:%=--ignore %)
+	.venv/bin/python -m pytest $(TIER) --numprocesses 2 --dist worksteal $(COMPUTE:%=--ignore %)
 
 # what a user gets who has old packages, which edged allows; that they warn of newer ones beside them is no fault
 LOWEST = tests/cli tests/model/test_package.py tests/config/test_load.py tests/config/test_examples.py tests/e2e/test_run.py
@@ -54,7 +54,7 @@ NOT_LOWEST = --ignore tests/cli/test_export.py --ignore tests/cli/test_batch.py 
 	--deselect tests/config/test_examples.py::test_the_committed_schema_is_fresh \
 	--deselect tests/e2e/test_run.py::test_the_hub_loads_no_camera_device_or_model_library_and_stays_small
 test-lowest: .venv-lowest/.test
-	.venv-lowest/bin/python -m pytest -W default -m 'not deep' --numprocesses 2 --dist loadgroup $(NOT_LOWEST) $(LOWEST)
+	.venv-lowest/bin/python -m pytest -W default -m 'not deep' --numprocesses 2 --dist worksteal $(NOT_LOWEST) $(LOWEST)
 
 .venv-lowest/.test: .venv/.installed tools/lowest_versions.py
 	.venv/bin/python -m tools.lowest_versions >.venv/lowest-versions

@@ -42,11 +42,6 @@ ALLOWED_SKIPS = (
 )
 
 
-# Real workers hold their device, whole daemons and machines need a core: of these, one test at a time.
-DAEMONS = ("cli", "e2e", "perf", "soak", "systemd", "worker")
-GROUPS = {**dict.fromkeys(DAEMONS, "daemons"), "deploy": "machines", "arm": "arm"}  # which share a root
-
-
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of test data beside the checkout; the test is skipped where it is absent."""
@@ -92,12 +87,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In several processes (`--dist loadgroup`) the tests of a group share one of them. Promises are deep."""
+    """Promises are deep."""
     for item in items:
         if item.get_closest_marker("promise"):
             item.add_marker(pytest.mark.deep)
-        folder, *_ = item.path.relative_to(ROOT / "tests").parts
-        item.add_marker(pytest.mark.xdist_group(GROUPS.get(folder, str(item.path))))
 
 
 @pytest.hookimpl(trylast=True)
