@@ -25,6 +25,7 @@ import msgspec
 import psutil
 import zmq
 
+from edged.cli.options import positive
 from edged.clock import wall_s
 from edged.config import JournalConfig
 from edged.hub.journal.file import JournalFile
@@ -221,6 +222,7 @@ def measure(subscribers: int, rows: int, load: Load, quiet_s: float) -> tuple[Se
             process = multiprocessing.get_context("spawn").Process(target=crowd, args=arguments, daemon=True)
             with watched(daemon) as during:
                 process.start()
+                theirs.close()  # so that a crowd that dies ends this, too
                 caught = ours.recv()
                 process.join()
                 time.sleep(IDLE_S)
@@ -231,7 +233,7 @@ def measure(subscribers: int, rows: int, load: Load, quiet_s: float) -> tuple[Se
 def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no daemon is left behind
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--subscribers", type=int, nargs="+", default=[1, 150, 500])
+    parser.add_argument("--subscribers", type=positive, nargs="+", default=[1, 150, 500])
     parser.add_argument("--rows", type=int, default=90_000)
     parser.add_argument("--cameras", type=int, default=4)
     parser.add_argument("--fps", type=float, default=15.0, help="of each camera")
