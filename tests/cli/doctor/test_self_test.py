@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli import device_listing
 from edged.cli.doctor.collect import devices, self_test
 from edged.cli.doctor.collect.self_test import STEPS, try_device
 from edged.engine.device import Device
+from edged.runtime import drivers
 from tests.cli.doctor import crashing_process
 from tests.runtimes import own_devices
 
@@ -33,7 +33,8 @@ def test_a_driver_that_crashes_as_it_is_loaded_is_reported(
 ) -> None:
     (tmp_path / "crashing_listing.py").write_text("import os; os.abort()")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(device_listing, "LISTING", "crashing_listing")
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    monkeypatch.setattr(drivers, "LISTING", "crashing_listing")
 
     found, problem = devices.read_devices(lambda text: None)
 
