@@ -55,6 +55,8 @@ def why_drivers_may_not_be_loaded() -> str:
         done = _run_listing(Path(os.devnull))
     except subprocess.TimeoutExpired:
         return f"{STUCK}; {REMEDY}"
+    except OSError:  # no process can be started, as in a program into which Python is built: it has to load them
+        return ""
     if done.returncode < 0:
         return f"the OpenCL devices cannot be listed: {why_ended(done)}; {REMEDY}"
     if done.returncode == 0:

@@ -116,6 +116,14 @@ def test_a_child_of_a_hub_loads_them_itself(
     assert ask() == ("", False)
 
 
+def test_where_no_other_process_can_be_started_this_one_loads_them(
+    ask: Callable[[], tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", "")
+
+    assert ask() == ("", False)
+
+
 @pytest.mark.skipif(not can_preload(), reason="no C compiler or no pyopencl: apt-get install gcc libc6-dev")
 def test_a_real_driver_that_crashes(tmp_path: Path) -> None:
     library = tmp_path / "libcrash.so"
