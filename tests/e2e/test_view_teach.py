@@ -123,7 +123,7 @@ def test_a_daemon_learns_two_labels_and_unlearns_them(page: Page) -> None:
 
 def shadow_until_stopped(route: Route) -> None:
     """Let it last for longer than a page of a busy machine takes to show it."""
-    route.continue_(post_data=json.dumps({**route.request.post_data_json, "seconds": 600}))
+    route.continue_(post_data=json.dumps({**(route.request.post_data_json or {}), "seconds": 600}))
 
 
 def no_answer(route: Route) -> None:
