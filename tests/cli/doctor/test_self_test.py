@@ -42,6 +42,17 @@ def test_a_driver_that_crashes_as_it_is_loaded_is_reported(
     assert problem == "the OpenCL devices cannot be listed: its process was killed by SIGABRT (a driver crashes)"
 
 
+def test_a_step_that_does_not_end_is_named_with_its_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text("import signal; signal.pause()")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(self_test, "MODULE", "endless")
+    monkeypatch.setattr(self_test, "LIMIT_S", 0.1)
+
+    problems = {each.problem for each in try_device(A_DEVICE, lambda text: None)}
+
+    assert problems == {"N: no self-test: its process did not end within 0.1 s"}
+
+
 @pytest.mark.deep
 @pytest.mark.skipif(not own_devices(), reason="there is no OpenCL device here")
 def test_a_real_device_passes_all_steps() -> None:
