@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from edged.camera.discover import CameraFound, list_cameras
-from edged.cli.device_listing import why_drivers_may_not_be_loaded
 from edged.cli.options import add_example, add_json, add_sysfs
 from edged.cli.terminal import show
 from edged.config import EnergyConfig
@@ -15,6 +14,7 @@ from edged.energy.find import Rails, find_rails
 from edged.energy.meter import Meter, watts_over
 from edged.energy.rails import Rail
 from edged.errors import DeviceError
+from edged.runtime.drivers import why_drivers_may_not_be_loaded
 from edged.runtime.select import opencl_devices
 from edged.worker.proven import proofs_folder
 

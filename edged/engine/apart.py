@@ -27,6 +27,8 @@ def run_apart(
     command = (sys.executable, "-m", module)
     try:
         done = subprocess.run(command, input=content.encode(), capture_output=True, check=False, timeout=within_s)
+    except subprocess.TimeoutExpired:
+        raise DeviceError(f"{device.name}: no {doing}: its process did not end within {within_s:g} s") from None
     except (OSError, subprocess.SubprocessError) as error:
         raise DeviceError(f"{device.name}: no {doing}: {error}") from error
     if done.returncode:

@@ -10,6 +10,7 @@ from edged.errors import DeviceError
 from edged.model.model_part import ModelPart, whole_model
 from edged.model.package import Model
 from edged.runtime.base import NUMPY, ModelRuntime
+from edged.runtime.drivers import why_this_process_may_not_load_them
 from edged.system import exclusive_lock
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def is_numpy(worker: config.WorkerConfig) -> bool:
 
 
 def opencl_devices() -> "tuple[Device, ...]":
-    """Return every OpenCL device. Raises DeviceError, which names what to install, if there is none."""
+    """Return every OpenCL device. Raises DeviceError, with what to do, if there is none or a driver crashes."""
     devices = _listed()
     from edged.engine.instruction_trials import with_instructions
 
@@ -92,6 +93,8 @@ def _listed() -> "tuple[Device, ...]":
         from edged.engine.device import list_devices
     except ImportError as error:
         raise DeviceError(f"pyopencl does not load ({error}); {NO_OPENCL}") from None
+    if problem := why_this_process_may_not_load_them():
+        raise DeviceError(problem)
     devices = list_devices()
     if not devices:
         raise DeviceError(NO_OPENCL)

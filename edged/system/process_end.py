@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from edged.errors import OUT_OF_MEMORY
+
 PARENT = "EDGED_HUB_PID"  # the hub sets it for its children
 ON_REQUEST = "--on-request"  # an option of `edged worker`: load everything, then wait for the index of the worker
 PR_SET_PDEATHSIG = 1  # prctl(2)
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
+NOT_STARTED = 1000  # plus the errno of fork or exec, in place of an exit code, which is at most 255
 
 
 def end_with_parent() -> bool:
@@ -56,3 +59,14 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, handler)
         if received:
             signal.raise_signal(received[0])
+
+
+def describe_exit(code: int) -> str:
+    """`was killed by SIGKILL`, `ended with exit code 1`."""
+    if code < 0:
+        return f"was killed by {signal.Signals(-code).name}"
+    if code >= NOT_STARTED:
+        return f"could not be started: {os.strerror(code - NOT_STARTED)}"
+    if code == OUT_OF_MEMORY:
+        return "ran out of memory"
+    return f"ended with exit code {code}"

@@ -149,7 +149,7 @@ class TeachJobs:
         self._config = [str(file), *settings]
         self._lock = threading.Lock()
         self._reading = threading.Lock()
-        self._state: tuple[float, dict[str, Any]] | None = None
+        self._state: tuple[float, tuple[int, bool], dict[str, Any]] | None = None  # when, beside which job, what
         self._folder = tempfile.TemporaryDirectory(prefix="edged-view-")
 
     @property
@@ -168,16 +168,15 @@ class TeachJobs:
                 self.current = TeachJob(number, request, user, command)
             except OSError as error:
                 raise EdgedError(f"no process can be started: {error.strerror}") from None
-            self._state = None
         log.warning("view: %s teaches: %s", user, request.model_dump_json(exclude_defaults=True))
         return self.current
 
     def state(self) -> dict[str, Any]:
         """Return labels and versions, as `edged teach list` and `versions` print them."""
         with self._reading:
-            kept = self._state
-            if kept and time.monotonic() - kept[0] < STATE_S:
-                return kept[1]
+            kept, job = self._state, self._job_now()
+            if kept and time.monotonic() - kept[0] < STATE_S and kept[1] == job:
+                return kept[2]
             labels, problem = self._read("list", f"--sheet={self.sheet}")
             versions, worse = self._read("versions")
             found = {
@@ -189,7 +188,7 @@ class TeachJobs:
                 "promoted": versions.get("promoted"),
                 "problem": worse or (problem if not labels else ""),
             }
-            self._state = time.monotonic(), found
+            self._state = time.monotonic(), job, found
             return found
 
     def close(self) -> None:
@@ -197,6 +196,11 @@ class TeachJobs:
         if self.current:
             self.current.close()
         self._folder.cleanup()
+
+    def _job_now(self) -> tuple[int, bool]:
+        """Return the number of the newest job, and whether it runs: what was read before it ended is old."""
+        job = self.current
+        return (job.number, job.is_running) if job else (0, False)
 
     def _read(self, action: str, *options: str) -> tuple[dict[str, Any], str]:
         """Return the JSON of an action, and its error. Without crops there is no sheet, which is no error here."""

@@ -1,14 +1,19 @@
 """`edged check`: what would run, and all that is in the way at once."""
 
+import json
 import socket
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from edged import config
+from edged import __version__, config
+from edged.config.load import load_config
 from edged.engine.device import list_devices
+from edged.hub.journal.schema import LAYOUT
 from edged.model.cuts import cuts
 from edged.model.model_part import part_of, whole_model
 from edged.model.package import load_model
@@ -213,6 +218,41 @@ def test_a_journal_that_cannot_be_written_is_an_error(tmp_path: Path, capsys: py
 
     assert code == 2
     assert found["journal"].startswith("error")
+
+
+def test_a_journal_of_a_newer_version_is_an_error_that_names_both_and_is_left_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = tmp_path / "journal.sqlite"
+    with closing(sqlite3.connect(journal)) as database:
+        database.execute(f"PRAGMA user_version = {LAYOUT + 1}")
+    content = journal.read_bytes()
+
+    code, found = check(config_file(tmp_path, "workers: [{device: numpy}]"), capsys)
+
+    assert (code, journal.read_bytes()) == (2, content)
+    assert found["journal"] == (
+        f"error {journal} cannot be used: it has layout {LAYOUT + 1}, and edged {__version__} knows those up to "
+        f"{LAYOUT}: a newer edged wrote it; use that one, or choose another journal.path"
+    )
+
+
+@pytest.mark.parametrize(("what", "name"), [("crops", "teach/manifest.json"), ("fleet", "fleet/progress.json")])
+def test_a_state_file_of_a_newer_version_is_a_warning_that_names_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], what: str, name: str
+) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
+    file = config_file(tmp_path, "workers: [{device: numpy}]")
+    newer = tmp_path / "state" / load_config(file).node / name
+    newer.parent.mkdir(parents=True)
+    newer.write_text(json.dumps({"schema": 2, "edged": "9.4.0"}))
+
+    code, found = check(file, capsys)
+
+    assert code == 0
+    assert found[what].startswith(
+        f"warning {newer} has schema 2 and was written by edged 9.4.0; this is edged {__version__}"
+    )
 
 
 def test_mistakes_of_a_config_are_reported_with_their_lines(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from edged import config
-from edged.cli import device_listing, run_command_line
+from edged.cli import run_command_line
 from edged.engine.device import list_devices
 from edged.model.package import load_model
+from edged.runtime import drivers
 from edged.worker.proven import open_proven
 from tests.cli.command import NO_OPENCL, edged
 from tests.cli.models import small_network
@@ -83,14 +84,16 @@ def test_a_driver_that_crashes_as_it_is_loaded_is_reported(
 ) -> None:
     (tmp_path / "crashing_listing.py").write_text("import os; os.abort()")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(device_listing, "LISTING", "crashing_listing")
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    monkeypatch.setattr(drivers, "LISTING", "crashing_listing")
     config_file = tmp_path / "edged.yaml"
     config_file.write_text(
         "cameras: {desk: {source: 'synthetic:digits'}}\n"
         "model: {name: digits}\n"
         "workers: [{device: auto}, {device: numpy}]\n"
     )
-    crash = "the OpenCL devices cannot be listed: its process was killed by SIGABRT (a driver crashes)"
+    ended = "its process was killed by SIGABRT (a driver crashes)"
+    crash = f"the OpenCL devices cannot be listed: {ended}; {drivers.REMEDY}"
 
     assert run_command_line(["devices"]) == 0
     assert f"\n  {crash}\n" in capsys.readouterr().out

@@ -1,9 +1,11 @@
 """The journal on a disk that works; `test_journal_faults` has one that does not."""
 
+import os
 import shutil
 import sqlite3
 import time
-from contextlib import closing
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,9 @@ import pytest
 from edged.config import JournalConfig as Settings
 from edged.errors import ConfigError
 from edged.hub.journal.reader import PAGE_OF_ANSWER, JournalReader
-from edged.hub.journal.schema import Row
+from edged.hub.journal.schema import Row, open_database
 from edged.hub.journal.writer import TRIM_EVERY
+from tests.disks import a_small_disk
 from tests.eventually import eventually
 from tests.hub.journals import PATIENT_S, a_journal, fill, numbers
 
@@ -99,15 +102,49 @@ def test_its_files_stay_within_their_megabytes_and_nothing_is_marked_on_the_way(
         assert len(kept) > 1000
 
 
-def test_a_journal_of_the_first_layout_is_brought_up_to_date(path: Path) -> None:
+def write_first_layout(path: Path, seqs: Iterable[int], size: int = 0) -> None:
+    """Write a journal of layout 1, with predictions that are padded to `size` bytes."""
     with closing(sqlite3.connect(path)) as old, old:
+        old.execute("PRAGMA journal_mode = WAL")
         old.execute("CREATE TABLE predictions (seq INTEGER PRIMARY KEY, at REAL NOT NULL, json BLOB NOT NULL)")
-        old.execute("INSERT INTO predictions VALUES (6, ?, ?)", (time.time(), b'{"seq":6}'))
+        rows = ((seq, time.time(), b'{"seq":%d}'.ljust(size) % seq) for seq in seqs)
+        old.executemany("INSERT INTO predictions VALUES (?, ?, ?)", rows)
         old.execute("PRAGMA user_version = 1")
+
+
+def test_a_journal_of_the_first_layout_is_brought_up_to_date(path: Path) -> None:
+    write_first_layout(path, [6])
     with a_journal(path) as journal:
         assert journal.next_seq == 7
         fill(journal, 1)
     assert numbers(path) == [6, 7]
+
+
+def test_a_journal_of_the_first_layout_is_brought_up_to_date_as_soon_as_its_disk_has_room(tmp_path: Path) -> None:
+    write_first_layout(tmp_path / "first.sqlite", range(600), size=1000)
+    found = []
+    with a_small_disk(tmp_path / "disk", size="4m") as disk:
+        path, ballast = disk / "journal.sqlite", disk / "ballast"
+        for free_kb in range(0, 3000, 150):
+            for file in disk.iterdir():
+                file.unlink()
+            shutil.copy(tmp_path / "first.sqlite", path)
+            ballast.write_bytes(bytes(max(0, room(disk) - free_kb * 1024)))
+            with suppress(sqlite3.OperationalError):
+                open_database(path).close()
+            ballast.unlink()
+            with closing(sqlite3.connect(path)) as journal:
+                one = [journal.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "auto_vacuum")]
+                assert journal.execute("SELECT count(*) FROM predictions").fetchone() == (600,)
+            found.append("whole" if one == [2, 2] else "as it was" if one[0] == 1 else f"in part: {one}")
+    assert set(found) == {"as it was", "whole"}
+    assert found == sorted(found)
+
+
+def room(disk: Path) -> int:
+    """Return the bytes that are free."""
+    status = os.statvfs(disk)
+    return status.f_bavail * status.f_frsize
 
 
 def test_a_second_daemon_on_the_same_journal_is_refused(path: Path) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
@@ -170,6 +171,17 @@ def crowd(address: str, count: int, last_seq: int, tell: Connection) -> None:
     )
 
 
+def result_of(process: BaseProcess, ours: Connection) -> Caught:
+    """Wait for what the crowd tells. Raises SystemExit if its process ends without that."""
+    try:
+        caught: Caught = ours.recv()
+    except EOFError:
+        process.join()
+        raise SystemExit(f"the process of the crowd ended with exit code {process.exitcode}") from None
+    process.join()
+    return caught
+
+
 @contextmanager
 def watched(daemon: Daemon) -> Iterator[Seen]:
     """What is seen meanwhile."""
@@ -223,8 +235,7 @@ def measure(subscribers: int, rows: int, load: Load, quiet_s: float) -> tuple[Se
             with watched(daemon) as during:
                 process.start()
                 theirs.close()  # so that a crowd that dies ends this, too
-                caught = ours.recv()
-                process.join()
+                caught = result_of(process, ours)
                 time.sleep(IDLE_S)
             daemon.stop()
     return before, during, caught

@@ -15,7 +15,7 @@ import math
 import multiprocessing
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, fields
 from multiprocessing.process import BaseProcess
@@ -41,6 +41,7 @@ WARM_S = 2.0
 RECONNECT_MS = 5  # of a listener that was there before the daemon
 STOP_S = 0.03  # until the hub has nothing more to do after its cameras stand still
 CATCH_UP_S = 0.5  # after that the cameras' burst is over
+SILENT_S = 120.0  # a camera or a worker that is started again serves far sooner
 COLUMNS = (
     "link",
     "cameras",
@@ -86,8 +87,15 @@ class Window:
 class Swarm:
     """The processes of all cameras and of all workers."""
 
-    def __init__(self, processes: Sequence[BaseProcess]) -> None:
-        self._processes = [psutil.Process(process.pid) for process in processes]
+    def __init__(self, children: Sequence[BaseProcess]) -> None:
+        self.children = children
+        self._processes = [psutil.Process(child.pid) for child in children]
+
+    def require_alive(self) -> None:
+        """Raises SystemExit if one of them has ended: nothing more will be predicted."""
+        for child in self.children:
+            if child.exitcode is not None:
+                raise SystemExit(f"the process of all {child.name} ended with exit code {child.exitcode}")
 
     @contextmanager
     def standing_still(self, stop_s: float = STOP_S) -> Iterator[None]:
@@ -129,10 +137,16 @@ class Listener:
                 return msgspec.json.decode(message, type=Prediction)
         raise TimeoutError(f"no prediction within {within_s} s")
 
-    def skip(self, seconds: float) -> None:
-        """Drop what has come and comes in so many seconds, until a prediction has come."""
+    def skip(self, seconds: float, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Drop what has come and comes in so many seconds, until a prediction has come.
+
+        Raises SystemExit if none comes within `SILENT_S`. `meanwhile`: called after each wait.
+        """
+        end = time.monotonic() + SILENT_S
         while not self.messages(seconds):
-            pass
+            meanwhile()
+            if time.monotonic() > end:
+                raise SystemExit(f"no prediction within {SILENT_S:g} s: a camera, a worker or the hub has ended")
 
     def messages(self, seconds: float) -> list[tuple[float, bytes]]:
         """Return the JSON of each prediction of so many seconds, with the seconds since 1970 when it came."""
@@ -173,7 +187,7 @@ def measure(load: Load, windows: int, seconds: float, machine: MachineState) -> 
         swarm(load, daemon) as offered,
         Listener(daemon.address) as listener,
     ):
-        listener.skip(WARM_S)
+        listener.skip(WARM_S, offered.require_alive)
         return [_window(daemon, listener, offered, seconds, machine) for _ in range(windows)]
 
 
@@ -181,12 +195,13 @@ def _window(daemon: Daemon, listener: Listener, offered: Swarm, seconds: float, 
     pid = daemon.process.pid
 
     def look() -> tuple[list[float], float, float]:
-        listener.skip(CATCH_UP_S)
+        listener.skip(CATCH_UP_S, offered.require_alive)
         spent_s, start = processor_time_s(pid), time.monotonic()
         ages = sorted(listener.ages(seconds))
         return ages, processor_time_s(pid) - spent_s, time.monotonic() - start
 
     (ages, cpu_s, took_s), turn = machine.during(look, offered.standing_still)
+    offered.require_alive()
     return Window(
         turn.state,
         turn.others,
@@ -227,11 +242,11 @@ def swarm(load: Load, daemon: Daemon) -> Iterator[Swarm]:
     address, keys = str(daemon.config["link"]["address"]), daemon.folder if load.curve else None
     context = multiprocessing.get_context("spawn")
     processes: list[BaseProcess] = [
-        context.Process(target=cameras, args=(address, load.cameras, load.fps, keys), daemon=True)
+        context.Process(target=cameras, name="cameras", args=(address, load.cameras, load.fps, keys), daemon=True)
     ]
     if load.workers:
         arguments = (address, load.workers, load.batch, keys)
-        processes.append(context.Process(target=workers, args=arguments, daemon=True))
+        processes.append(context.Process(target=workers, name="workers", args=arguments, daemon=True))
     for process in processes:
         process.start()
     try:

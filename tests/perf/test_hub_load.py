@@ -63,6 +63,20 @@ def test_nothing_is_published_while_cameras_and_workers_stand_still(loaded: tupl
         listener.skip(0.1)  # they go on
 
 
+@pytest.mark.parametrize("ended", ["cameras", "workers"])
+def test_a_measurement_ends_with_one_line_if_its_cameras_or_workers_have_ended(tmp_path: Path, ended: str) -> None:
+    load = Load(cameras=1, workers=1, fps=50)
+    with hub(load, tmp_path) as daemon, swarm(load, daemon) as offered, Listener(daemon.address) as listener:
+        listener.skip(0.1, offered.require_alive)
+        [process] = [child for child in offered.children if child.name == ended]
+        process.kill()
+        process.join()
+        eventually(lambda: not listener.messages(0.1))
+
+        with pytest.raises(SystemExit, match=f"the process of all {ended} ended with exit code -9"):
+            listener.skip(0.1, offered.require_alive)
+
+
 @pytest.mark.deep
 def test_a_load_is_measured_in_windows_with_the_state_of_each() -> None:
     load = Load(cameras=2, workers=1, fps=50)

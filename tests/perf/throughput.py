@@ -74,10 +74,10 @@ def measure(case: Case, folder: Path, windows: int, seconds: float, machine: Mac
         swarm(Load(case.cameras, 0, case.fps), daemon) as offered,
         Listener(daemon.address) as listener,
     ):
-        listener.skip(WARM_S)
+        listener.skip(WARM_S, offered.require_alive)
 
         def look() -> list[float]:
-            listener.skip(CATCH_UP_S)
+            listener.skip(CATCH_UP_S, offered.require_alive)
             return listener.ages(seconds)
 
         for _ in range(windows):

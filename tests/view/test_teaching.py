@@ -1,7 +1,8 @@
 """Teaching from the page: who may, and what a foreign page or a stranger gets."""
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -155,6 +156,36 @@ def test_the_state_is_that_of_the_command(browser: Browser) -> None:
     status, state = browser.ask("GET", "/teach/state")
     assert (status, state["node"], state["cameras"]) == (200, "box", ["door"])
     assert (state["labels"], state["versions"], state["promoted"], state["problem"]) == ([], [], None, "")
+
+
+TEACH = """
+import json, pathlib, sys, time
+action, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+if action == "list":
+    print(json.dumps({"labels": sorted(each.name for each in (folder / "labels").iterdir())}))
+elif action == "record":
+    while not (folder / "enough").exists():
+        time.sleep(0.01)
+    (folder / "labels" / "ring").touch()
+"""
+
+
+def test_the_state_is_read_again_after_a_job_during_which_it_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "labels").mkdir()
+
+    def command(arguments: Sequence[str]) -> list[str]:
+        return [sys.executable, "-c", TEACH, arguments[0], str(tmp_path)]
+
+    monkeypatch.setattr(TeachJobs, "_command", staticmethod(command))
+    with closing(TeachJobs(tmp_path / "edged.yaml")) as jobs:
+        job = jobs.start(TeachJobRequest(action="record", label="ring"), "anna")
+        assert jobs.state()["labels"] == []
+        (tmp_path / "enough").touch()
+        eventually(lambda: not job.is_running)
+
+        assert jobs.state()["labels"] == ["ring"]
 
 
 def test_a_job_that_fails_says_why(browser: Browser) -> None:

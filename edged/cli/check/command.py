@@ -17,7 +17,13 @@ from edged.cli.check.hosts import (
     this_host,
     tls_finding,
 )
-from edged.cli.check.pipeline import camera_finding, model_findings, taught_findings, worker_findings
+from edged.cli.check.pipeline import (
+    camera_finding,
+    model_findings,
+    state_findings,
+    taught_findings,
+    worker_findings,
+)
 from edged.cli.options import add_config, add_example, add_host, add_json
 from edged.cli.run import config_or_demo
 from edged.cli.terminal import show
@@ -25,8 +31,9 @@ from edged.config import Config
 from edged.config.load import ConfigSource
 from edged.energy.find import find_rails
 from edged.errors import ConfigError
+from edged.hub.journal.schema import NewerLayout, refuse_newer_file
 from edged.hub.reload import changes
-from edged.system.paths import state_directory
+from edged.system.paths import journal_path, state_directory
 from edged.system.plain_text import printable_lines
 
 
@@ -87,6 +94,7 @@ def findings_of(config: Config) -> Iterator[Finding]:
         yield elsewhere(f"camera {name}", camera.host, name) if camera.host else camera_finding(name, camera)
     yield from model_findings(config)
     yield from taught_findings(config)
+    yield from state_findings(config)
     yield from worker_findings(config)
     yield from group_findings(config)
     if config.security:
@@ -120,12 +128,17 @@ def address_findings(config: Config, running: Config | None) -> Iterator[Finding
 
 
 def journal_finding(config: Config) -> Finding:
-    """Check that the journal's folder exists or can be made, and is writable."""
+    """Check that the journal's folder exists or can be made and is writable, and that no newer edged wrote it."""
     folder = config.journal.path.parent if config.journal.path else state_directory()
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
-        return Finding("ok", "journal", f"{config.journal.path or folder}")
-    return Finding("error", "journal", f"{folder}: {existing} is not a folder that this user may write to")
+    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
+        return Finding("error", "journal", f"{folder}: {existing} is not a folder that this user may write to")
+    path = journal_path(config.node, config.journal.path)
+    try:
+        refuse_newer_file(path)
+    except (NewerLayout, OSError) as error:
+        return Finding("error", "journal", f"{path} cannot be used: {error}")
+    return Finding("ok", "journal", f"{config.journal.path or folder}")
 
 
 def energy_finding(config: Config) -> Finding:

@@ -1,11 +1,11 @@
 """Findings of `edged check` about cameras, the model, its workers, and a promoted head version."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import prod
+from pathlib import Path
 
 from edged.cli.check.finding import Finding
 from edged.cli.check.hosts import elsewhere
-from edged.cli.device_listing import why_drivers_may_not_be_loaded
 from edged.config import CameraConfig, Config, WorkerConfig
 from edged.config.load import password_of
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError, NewerStateError
@@ -14,6 +14,7 @@ from edged.messages.preparation import IN_CONFIG, default_warning
 from edged.model.cuts import cut_after, ends_of
 from edged.model.head_versions import load_head, load_promoted, load_version, teach_folder
 from edged.model.package import Model, load_model
+from edged.runtime.drivers import why_drivers_may_not_be_loaded
 from edged.runtime.select import device_name, is_numpy
 
 
@@ -156,3 +157,21 @@ def taught_findings(config: Config) -> Iterator[Finding]:
     yield Finding(
         "warning", "taught", f"{text}; {INSTEAD} (`edged teach train CONFIG`, or `edged teach rollback CONFIG`)"
     )
+
+
+def state_findings(config: Config) -> Iterator[Finding]:
+    """Report files of the state that a newer edged wrote, besides the journal and the promoted version."""
+    from edged.fleet.board import BoardFiles
+    from edged.teach.store_files import read_manifest
+
+    files: dict[str, Callable[[], object]] = {
+        "crops": lambda: read_manifest(teach_folder(config.node)),
+        "fleet": lambda: BoardFiles(Path(), config.node).progress(),
+    }
+    for what, read in files.items():
+        try:
+            read()
+        except NewerStateError as error:
+            yield Finding("warning", what, str(error))
+        except ModelError:
+            continue  # a damaged manifest is written again from the crops

@@ -10,7 +10,7 @@ from edged.clock import nanoseconds, now_ns
 from edged.config import Config
 from edged.config.load import save_config
 from edged.errors import DeviceError, ModelError
-from edged.hub.children.child import Child, describe_exit
+from edged.hub.children.child import Child
 from edged.hub.children.command import ChildCommands, ChildEnvironment
 from edged.hub.children.shutdown import stop_children
 from edged.hub.frames.queues import Pixels
@@ -23,8 +23,9 @@ from edged.hub.signals import Signals
 from edged.hub.workers.admission import other_model
 from edged.messages import ClockRequest, HostState, JobFailed, LinkMessage, WorkerHello, protocol_problem
 from edged.metrics import Metrics
+from edged.runtime.drivers import why_drivers_may_not_be_loaded
 from edged.system.paths import journal_path
-from edged.system.process_end import uninterrupted
+from edged.system.process_end import describe_exit, uninterrupted
 
 Report = Callable[[str], None]  # shows a line of progress
 
@@ -120,9 +121,15 @@ class Team:
         for name, child in self._children.items():
             child.start_if_due(now_ns())
             if (code := child.exit_code()) is not None:
-                raise DeviceError(f"worker {name} {describe_exit(code)}: its message is above")
+                raise DeviceError(f"worker {name} {describe_exit(code)}: {_cause(code)}")
         for notice in self._guard.notices(now_ns()) if self._guard else ():
             self.report(notice.message)
+
+
+def _cause(code: int) -> str:
+    """Return why a worker has exited, or where it has said so."""
+    crash = why_drivers_may_not_be_loaded() if code < 0 else ""
+    return crash or "its message is above"
 
 
 def name_of(received: Received) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from edged.clock import now_ns
 from edged.config import CameraConfig
 from edged.hub.cameras.health import CameraStates
-from edged.hub.children.child import Child, describe_exit, when
+from edged.hub.children.child import Child, when
 from edged.hub.events import HubEvent
 from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links, Received
@@ -24,6 +24,7 @@ from edged.messages import (
     protocol_problem,
 )
 from edged.metrics import Metrics
+from edged.system.process_end import describe_exit
 
 
 class Cameras:

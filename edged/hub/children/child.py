@@ -11,7 +11,7 @@ from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.errors import OUT_OF_MEMORY
 from edged.system.backoff import Backoff
 from edged.system.exclusive_lock import state_of
-from edged.system.process_end import PARENT
+from edged.system.process_end import NOT_STARTED, PARENT
 
 GROUPS = Path("/sys/fs/cgroup")
 
@@ -85,7 +85,6 @@ class Budget:
 
 STDERR = 2
 STOPPED_S = 0.5  # of SIGSTOP, before the child is killed: the stop may be intended
-NOT_STARTED = 1000  # plus the errno of fork or exec, in place of an exit code, which is at most 255
 
 oom_kills = OomKills(own_group())
 
@@ -200,14 +199,3 @@ class Child:
 def when(wait_s: float) -> str:
     """Describe a pause: `at once`, `in 0.5 s`."""
     return f"in {wait_s:g} s" if wait_s else "at once"
-
-
-def describe_exit(code: int) -> str:
-    """`was killed by SIGKILL`, `ended with exit code 1`."""
-    if code < 0:
-        return f"was killed by {signal.Signals(-code).name}"
-    if code >= NOT_STARTED:
-        return f"could not be started: {os.strerror(code - NOT_STARTED)}"
-    if code == OUT_OF_MEMORY:
-        return "ran out of memory"
-    return f"ended with exit code {code}"

@@ -251,14 +251,17 @@ def _refuse_newer(layout: int) -> None:
 
 
 def _bring_up(database: sqlite3.Connection) -> None:
-    """Upgrade from layout 1, which had no checksums and could not shrink."""
+    """Upgrade from layout 1, which had no checksums and could not shrink.
+
+    The number of the layout is last, so that the next start tries all of it again if the disk is full.
+    """
+    database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    database.execute("VACUUM")
     database.create_function("checksum", 2, checksum, deterministic=True)
     with transaction(database):
         database.execute("ALTER TABLE predictions ADD COLUMN crc INTEGER")
         database.execute("UPDATE predictions SET crc = checksum(seq, json)")
         database.execute(f"PRAGMA user_version = {LAYOUT}")
-    database.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    database.execute("VACUUM")
 
 
 def _check_pages(database: sqlite3.Connection, path: Path) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.config import RecoveryConfig
 from edged.errors import OUT_OF_MEMORY, DeviceError
-from edged.hub.children.child import NOT_STARTED, Budget, Child, describe_exit
+from edged.hub.children.child import Budget, Child
+from edged.system.process_end import NOT_STARTED, describe_exit
 
 # How soon a worker is back after each fault, in seconds, on an idle machine. A start, from fork to hello, takes
 # 0.6 to 1.1 with everything compiled, of which loading the program is 0.4 to 0.8; the first answer comes 0.1 s

@@ -275,13 +275,7 @@ export class Teaching {
     if (!job.action) {
       this.now.replaceChildren();
     } else if (job.is_running) {
-      const bar = made("progress", "");
-      bar.ariaLabel = `${job.action} runs`;
-      const words = made("p", "", wordsOf(job));
-      const isEndless = job.action === "record" || job.action === "shadow";
-      const end = () => this.attempt("The job was not stopped", () => this.ask("POST", "stop", {}));
-      const stop = isEndless ? [button("Stop", "", end)] : [];
-      this.now.replaceChildren(bar, words, ...stop);
+      this.drawRunning();
     } else {
       this.now.replaceChildren(...drawResult(job));
       if (job.error.startsWith("not promoted")) {
@@ -289,6 +283,20 @@ export class Teaching {
         this.now.append(button("Promote it anyway", "", () => this.start(again)));
       }
     }
+  }
+
+  // Changes only the words of a job that is shown already: its button must stay the same one under the pointer.
+  drawRunning() {
+    const { job } = this;
+    if (this.now.dataset.running !== String(job.number) || !this.now.querySelector("progress")) {
+      const bar = made("progress", "");
+      bar.ariaLabel = `${job.action} runs`;
+      const isEndless = job.action === "record" || job.action === "shadow";
+      const end = () => this.attempt("The job was not stopped", () => this.ask("POST", "stop", {}));
+      this.now.dataset.running = job.number;
+      this.now.replaceChildren(bar, made("p", "", ""), ...(isEndless ? [button("Stop", "", end)] : []));
+    }
+    setText(this.now.querySelector("p"), wordsOf(job));
   }
 }
 

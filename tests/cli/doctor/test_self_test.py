@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli import device_listing
 from edged.cli.doctor.collect import devices, self_test
 from edged.cli.doctor.collect.self_test import STEPS, try_device
 from edged.engine.device import Device
+from edged.runtime import drivers
 from tests.cli.doctor import crashing_process
 from tests.runtimes import own_devices
 
@@ -33,12 +33,24 @@ def test_a_driver_that_crashes_as_it_is_loaded_is_reported(
 ) -> None:
     (tmp_path / "crashing_listing.py").write_text("import os; os.abort()")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(device_listing, "LISTING", "crashing_listing")
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    monkeypatch.setattr(drivers, "LISTING", "crashing_listing")
 
     found, problem = devices.read_devices(lambda text: None)
 
     assert found == ()
     assert problem == "the OpenCL devices cannot be listed: its process was killed by SIGABRT (a driver crashes)"
+
+
+def test_a_step_that_does_not_end_is_named_with_its_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text("import signal; signal.pause()")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(self_test, "MODULE", "endless")
+    monkeypatch.setattr(self_test, "LIMIT_S", 0.1)
+
+    problems = {each.problem for each in try_device(A_DEVICE, lambda text: None)}
+
+    assert problems == {"N: no self-test: its process did not end within 0.1 s"}
 
 
 @pytest.mark.deep

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from edged.cli.device_listing import list_apart
 from edged.cli.doctor.facts import ExaminedDevice
+from edged.runtime.drivers import list_apart
 
 SHOWN = ("platform", "name", "kind", "version", "driver", "fp16", "compute_units", "memory_bytes")
 

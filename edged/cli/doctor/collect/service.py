@@ -9,9 +9,9 @@ import urllib.request
 from pathlib import Path
 
 from edged.cli.check.finding import Finding
-from edged.cli.device_listing import why_ended
 from edged.cli.doctor.facts import RunningWorker, ServiceUnit
 from edged.config import Config
+from edged.runtime.drivers import why_ended
 
 CHECK_S = 300.0  # it may have to build the cache of the model
 ANSWER_S = 2.0
