@@ -16,7 +16,7 @@ from edged.engine.gradients.slope import Slope, join_gradients
 from edged.engine.gradients.update import moving_average
 from edged.engine.launch import Launch, Resident
 from edged.engine.layout import NO_HALO, Halo, Tensor
-from edged.engine.variants.softmax import SOFTMAX
+from edged.engine.variants.channels import SOFTMAX
 from edged.engine.variants.variant import Site
 from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Activate, Add, Conv, Dense, Operator, Softmax

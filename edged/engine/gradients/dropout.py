@@ -10,7 +10,7 @@ from typing import Any
 from edged.engine.gradients.slope import Slope, gradient_run
 from edged.engine.launch import Launch, Scalar
 from edged.engine.layout import Defines, float_bits
-from edged.engine.variants.activate import activation_defines
+from edged.engine.variants.elementwise import activation_defines
 from edged.engine.variants.pixelwise import pixelwise
 from edged.engine.variants.variant import Site
 from edged.model.activations import LINEAR

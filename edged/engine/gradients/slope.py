@@ -7,7 +7,7 @@ from typing import Any, Generic
 from edged.engine.device import Device
 from edged.engine.launch import Argument, Launch, Resident
 from edged.engine.layout import Defines, Tensor
-from edged.engine.variants.activate import activation_defines
+from edged.engine.variants.elementwise import activation_defines
 from edged.engine.variants.pixelwise import Runs
 from edged.engine.variants.variant import Op
 from edged.model.activations import LINEAR, Activation

@@ -3,8 +3,8 @@
 import numpy as np
 
 from edged.engine.launch import Argument, Launch, Weights
-from edged.engine.variants.activate import activation_defines
 from edged.engine.variants.convolution import pack_bias
+from edged.engine.variants.elementwise import activation_defines
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Dense, Float32
 
