@@ -9,13 +9,11 @@ from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.engine.variants.conv_naive import CONV_NAIVE
 from edged.engine.variants.conv_vector import CONV_VECTOR
 from edged.engine.variants.conv_winograd import CONV_WINOGRAD
-from edged.engine.variants.dense import DENSE
-from edged.engine.variants.dense_split import DENSE_SPLIT
+from edged.engine.variants.dense import DENSE, DENSE_SPLIT, PRODUCT
 from edged.engine.variants.elementwise import ACTIVATE, ADD, COMBINE
 from edged.engine.variants.norms import GROUP_NORM, LAYER_NORM, LOCAL_RESPONSE_NORM
 from edged.engine.variants.pool import AVERAGE_POOL, MAX_POOL
 from edged.engine.variants.positions import FLATTEN, INTERPOLATE, JOIN, REARRANGE
-from edged.engine.variants.product import PRODUCT
 from edged.engine.variants.quantized_depthwise import QUANTIZED_DEPTHWISE
 from edged.engine.variants.quantized_dot import QUANTIZED_DOT
 from edged.engine.variants.quantized_naive import QUANTIZED_NAIVE
