@@ -106,7 +106,7 @@ class Refusals:
     An entry is removed once the peer is accepted, or refused for another reason.
     """
 
-    _said: dict[str, str] = field(default_factory=dict)
+    _reported: dict[str, str] = field(default_factory=dict)
     _lost: set[str] = field(default_factory=set)  # whose end was reported since then
 
     def is_news(self, notice: HubEvent) -> bool:
@@ -115,19 +115,19 @@ class Refusals:
         if notice.event in UP_EVENTS:
             self._forget(peer)
         elif notice.event == "refused":
-            is_known = self._said.get(peer) == notice.message
+            is_known = self._reported.get(peer) == notice.message
             if not is_known:
                 self._forget(peer)
-                self._said[peer] = notice.message
-                if len(self._said) > REFUSALS_REMEMBERED:
-                    self._forget(next(iter(self._said)))
+                self._reported[peer] = notice.message
+                if len(self._reported) > REFUSALS_REMEMBERED:
+                    self._forget(next(iter(self._reported)))
             return not is_known
-        elif notice.event in LOST_EVENTS and peer in self._said:
+        elif notice.event in LOST_EVENTS and peer in self._reported:
             is_known = peer in self._lost
             self._lost.add(peer)
             return not is_known
         return True
 
     def _forget(self, peer: str) -> None:
-        self._said.pop(peer, None)
+        self._reported.pop(peer, None)
         self._lost.discard(peer)
