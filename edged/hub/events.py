@@ -56,6 +56,9 @@ GOOD = {
     "teaching_ended",
     "service_recovered",
 }
+LOST_EVENTS = {"camera_lost", "worker_lost"}
+UP_EVENTS = {"camera_up", "worker_up"}
+REFUSALS_REMEMBERED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,6 @@ class HubEvent:
     def is_bad(self) -> bool:
         """Return whether the event is logged as a warning."""
         return self.event not in GOOD
-
-
-LOST_EVENTS = {"camera_lost", "worker_lost"}
-UP_EVENTS = {"camera_up", "worker_up"}
-REFUSALS_REMEMBERED = 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from edged.system.plain_text import problem_of
 PREFIX = "edged."
 MOST_SHOWN = 5  # mistakes that are shown
 TEXTS = frozenset({"name", "preprocess", "resize", "color"})  # the other values are in JSON
+MAX_LABEL_BYTES = 4 * 2**20
 
 
 def _checked(text: str) -> str:
@@ -77,9 +78,6 @@ def _value(key: str, text: str) -> object:
 
 def _place(location: tuple[int | str, ...]) -> str:
     return ".".join(str(part) for part in location)
-
-
-MAX_LABEL_BYTES = 4 * 2**20
 
 
 def read_labels(path: Path, classes: int) -> tuple[str, ...]:

@@ -18,6 +18,10 @@ from edged.errors import ConfigError
 
 ABOVE = "Above a roof: the data came from a cache, or the kernel saves multiplications (Winograd)."
 NAMED = 8  # layers with a label: those that take longest; the others have tooltips only
+JOBS = 5  # jobs in the trace: enough to see what repeats
+HOST, DEVICE = 1, 2  # process numbers in the trace
+THREADS = {(HOST, 1): "job", (DEVICE, 1): "upload", (DEVICE, 2): "kernels", (DEVICE, 3): "download"}
+Event = dict[str, Any]
 
 
 def roofline(report: Report) -> str:
@@ -74,13 +78,6 @@ def _tooltip(report: Report, layer: KernelProfile, peaks: Peaks) -> str:
         f"{report.share_of_frame(layer):.1%} of the frame\n{layer.flops_per_s / 1e9:.1f} GFLOP/s, "
         f"{layer.bytes_per_s / 1e9:.1f} GB/s, {layer.share_of_bound(peaks):.0%} of the roofline"
     )
-
-
-JOBS = 5  # jobs in the trace: enough to see what repeats
-HOST, DEVICE = 1, 2  # process numbers in the trace
-THREADS = {(HOST, 1): "job", (DEVICE, 1): "upload", (DEVICE, 2): "kernels", (DEVICE, 3): "download"}
-
-Event = dict[str, Any]
 
 
 def trace(report: Report) -> str:

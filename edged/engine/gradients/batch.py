@@ -12,6 +12,8 @@ from edged.engine.variants.pixelwise import Runs
 from edged.engine.variants.variant import WORK_GROUP
 from edged.model.package import Input
 
+CPU_RUN = 32  # frames per work-item on a CPU
+
 
 @dataclass(frozen=True)
 class BatchImages:
@@ -89,9 +91,6 @@ def gather_features(features: Resident, order: Resident, target: Tensor, device:
             group=runs.group,
         ),
     )
-
-
-CPU_RUN = 32  # frames per work-item on a CPU
 
 
 def cross_entropy(

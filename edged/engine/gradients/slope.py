@@ -18,6 +18,10 @@ from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Shape
 
 Residents = Mapping[str, Resident]
+SHARE_BYTES = 2**19  # of activations and gradients that a share reads repeatedly: a part of a CPU's own cache
+ITEMS_PER_UNIT = 16  # work-groups that keep a compute unit busy to the end
+PARTS_BYTES = 2**25  # that the partial sums of all shares may take
+RUN_LENGTH = 32  # vectors that a work-item of `sum_shares` adds
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +104,6 @@ def gradient_run(
 def join_gradients(slope: Slope[Any], wanted: Tensor) -> Launch:
     """Write `wanted`: `given`, a gradient of the same tensor, with `plus` and the mask of ReLU."""
     return gradient_run("join_gradients", slope, wanted, (), {})
-
-
-SHARE_BYTES = 2**19  # of activations and gradients that a share reads repeatedly: a part of a CPU's own cache
-ITEMS_PER_UNIT = 16  # work-groups that keep a compute unit busy to the end
-PARTS_BYTES = 2**25  # that the partial sums of all shares may take
-RUN_LENGTH = 32  # vectors that a work-item of `sum_shares` adds
 
 
 def in_shares(slope: Slope[Any], by_share: Launch, weights: int) -> tuple[Launch, ...]:

@@ -12,10 +12,13 @@ from edged.engine.gradients.slope import Slope, gradient_run
 from edged.engine.launch import Launch, Scalar
 from edged.engine.layout import Defines, Tensor, float_bits
 from edged.engine.variants.elementwise import activation_defines
-from edged.engine.variants.pixelwise import Runs, pixelwise, pool_defines
+from edged.engine.variants.pixelwise import Runs, pixelwise
+from edged.engine.variants.pool import pool_defines
 from edged.engine.variants.variant import Site
 from edged.model.activations import LINEAR
 from edged.model.graph import AveragePool, Flatten, MaxPool
+
+DRAWN = (Scalar("seed"), Scalar("step"))
 
 
 def average_pool_gradient(slope: Slope[AveragePool]) -> tuple[Launch, ...]:
@@ -73,9 +76,6 @@ def flatten_batch(site: Site[Flatten]) -> tuple[Launch, ...]:
 def flatten_batch_gradient(slope: Slope[Flatten]) -> tuple[Launch, ...]:
     """Move each value back to its place."""
     return (gradient_run("flatten_batch_gradient", slope, slope.wanted, (), {}),) if slope.wanted else ()
-
-
-DRAWN = (Scalar("seed"), Scalar("step"))
 
 
 def dropout(site: Site[Any]) -> tuple[Launch, ...]:

@@ -15,6 +15,10 @@ from edged.engine.variants.variant import Site
 from edged.model import reference
 from edged.model.graph import Conv, Dense
 
+TOLERANCE = 1e-4  # of the range; Winograd's F(4×4, 3×3) needs most of it
+HALF_TOLERANCE = 1e-2
+HALVES = {Element.FLOAT16, Element.BFLOAT16}
+
 
 @dataclass(frozen=True)
 class TuningTask:
@@ -63,11 +67,6 @@ def _weight_bytes(site: Site[Any]) -> int:
     if not isinstance(site.operator, Conv | Dense):
         return 0
     return site.operator.weight.nbytes // (2 if site.half_weights else 1)
-
-
-TOLERANCE = 1e-4  # of the range; Winograd's F(4×4, 3×3) needs most of it
-HALF_TOLERANCE = 1e-2
-HALVES = {Element.FLOAT16, Element.BFLOAT16}
 
 
 @dataclass(frozen=True, eq=False)

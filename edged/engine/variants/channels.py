@@ -11,6 +11,8 @@ from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Concat, ReduceChannels, SelectChannels, Softmax
 from edged.model.reference import REDUCTIONS
 
+REDUCTION_NUMBERS = {kind: number for number, kind in enumerate(REDUCTIONS)}  # as `reduce_channels.cl` has them
+
 
 def _concat(site: Site[Concat], parameters: Parameters) -> tuple[Launch, ...]:
     """Return a copy for each input, in their order: see `concat.cl`."""
@@ -42,9 +44,6 @@ def _select_channels(site: Site[SelectChannels], parameters: Parameters) -> tupl
 
 
 SELECT_CHANNELS = Variant("select_channels", _select_channels)
-
-
-REDUCTION_NUMBERS = {kind: number for number, kind in enumerate(REDUCTIONS)}  # as `reduce_channels.cl` has them
 
 
 def _reduce_channels(site: Site[ReduceChannels], parameters: Parameters) -> tuple[Launch, ...]:

@@ -12,6 +12,8 @@ from edged.engine.variants.tiles import tiles
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Dense, Float32, Product
 
+GPU_TILES = (4, 2, 1)
+
 
 def _dense_parameters(site: Site[Dense]) -> tuple[Parameters, ...]:
     return tuple({"LANES": lanes} for lanes in (8, 4, 2, 1))
@@ -75,9 +77,6 @@ def _dense_split(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...
 
 
 DENSE_SPLIT = Variant("dense_split", _dense_split, _split_parameters)
-
-
-GPU_TILES = (4, 2, 1)
 
 
 def _product_parameters(site: Site[Product]) -> tuple[Parameters, ...]:

@@ -11,6 +11,7 @@ from edged.model.graph import Activate, Add, Combine, Float32
 from edged.model.reference import COMBINATIONS
 
 ACTIVATION_NUMBERS = {kind: number for number, kind in enumerate(FUNCTIONS)}  # as `activation.cl` has them
+COMBINATION_NUMBERS = {kind: number for number, kind in enumerate(COMBINATIONS)}  # as `combine.cl` has them
 
 
 def activation_defines(activation: Activation) -> Defines:
@@ -34,9 +35,6 @@ def _add(site: Site[Add], parameters: Parameters) -> tuple[Launch, ...]:
 
 
 ADD = Variant("add", _add)
-
-
-COMBINATION_NUMBERS = {kind: number for number, kind in enumerate(COMBINATIONS)}  # as `combine.cl` has them
 
 
 def _combine(site: Site[Combine], parameters: Parameters) -> tuple[Launch, ...]:

@@ -15,6 +15,8 @@ from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Flatten, Float32, Interpolate, Join, Rearrange
 from edged.model.reference import sources
 
+Places = NDArray[np.int32]
+
 
 def _flatten(site: Site[Flatten], parameters: Parameters) -> tuple[Launch, ...]:
     features = site.output.blocks * site.output.block
@@ -31,9 +33,6 @@ def _flatten(site: Site[Flatten], parameters: Parameters) -> tuple[Launch, ...]:
 
 
 FLATTEN = Variant("flatten", _flatten)
-
-
-Places = NDArray[np.int32]
 
 
 def _rearrange(site: Site[Rearrange], parameters: Parameters) -> tuple[Launch, ...]:

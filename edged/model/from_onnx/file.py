@@ -20,6 +20,8 @@ from edged.errors import ModelError
 from edged.model.model_file import MAX_BYTES, read_content
 
 TOO_LARGE = f"is too large: data in other files may have {MAX_BYTES // 2**20} MiB in all"
+MAX_NODES = 20_000
+MIN_OPSET = 7
 
 
 class External:
@@ -84,10 +86,6 @@ def _read(file: Path, most: int) -> bytes:
         if not stat.S_ISREG(found.st_mode):
             raise ValueError("it is no regular file")
         return opened.read(min(found.st_size, most) + 1)
-
-
-MAX_NODES = 20_000
-MIN_OPSET = 7
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,10 @@ from edged.model.graph import Activate, AveragePool, Conv, MaxPool, Operator, Pa
 from edged.model.shapes import extent
 
 MAX_STEP = 2**16  # largest kernel, stride, dilation or pad
+CONV_ATTRIBUTES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
+_POOL_ATTRIBUTES = ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides")
+AVERAGE_POOL_ATTRIBUTES = (*_POOL_ATTRIBUTES, "count_include_pad")
+MAX_POOL_ATTRIBUTES = (*_POOL_ATTRIBUTES, "storage_order")
 
 
 def pair(node: OnnxNode, name: str, default: Pair | None) -> Pair:
@@ -65,9 +69,6 @@ def sum_of(*several: Pads) -> Pads:
     return top, left, bottom, right
 
 
-CONV_ATTRIBUTES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
-
-
 def conv(node: OnnxNode, scope: Scope) -> None:
     weight = scope.weights(node.input(1))
     if weight.ndim != 4 or weight.size == 0:
@@ -87,11 +88,6 @@ def conv(node: OnnxNode, scope: Scope) -> None:
     operator = Conv(name, (tensor,), name, weight, bias, strides, pads, dilations, groups)
     layer = quantized.layer_of(node, scope, tensor)
     scope.push(quantized.conv(operator, layer) if layer else operator)
-
-
-_POOL_ATTRIBUTES = ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides")
-AVERAGE_POOL_ATTRIBUTES = (*_POOL_ATTRIBUTES, "count_include_pad")
-MAX_POOL_ATTRIBUTES = (*_POOL_ATTRIBUTES, "storage_order")
 
 
 def max_pool(node: OnnxNode, scope: Scope) -> None:
