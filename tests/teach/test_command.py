@@ -124,7 +124,7 @@ def test_versions_are_promoted_and_rolled_back_for_the_next_start(
     assert f"version {first} answers from its next start on" in teach("promote", config)
     second = train("--seed", "2")
     teach("promote", config, "--force")
-    assert f"{second}" in next(line for line in teach("versions", config).splitlines() if "answers now" in line)
+    assert f"{second}" in next(line for line in teach("versions", config).splitlines() if "current" in line)
 
     assert f"version {first} answers" in teach("rollback", config)
     assert "the config's model answers" in teach("rollback", config)

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(printable_json(json.dumps(report, ensure_ascii=False, default=str)) if arguments.json else text)
     if arguments.bundle:
         write_bundle(arguments.bundle, text, report)
-        note(f"wrote {arguments.bundle}, which holds no passwords, keys or pictures: look, then send it in")
+        note(f"wrote {arguments.bundle}, which holds no passwords, keys or pictures: check it before you send it")
     return TO_FIX if any(each.level == "fix" for each in judgements) else 0
 
 

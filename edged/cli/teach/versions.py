@@ -96,7 +96,7 @@ def features_with_progress(store: CropStore, model: Model, device: "Device | Non
 
 
 def running_verdict(place: Place, model: Model, held_back: LabelledFeatures) -> tuple[str, Verdict]:
-    """Evaluate the version that answers now, and return its name too.
+    """Evaluate the current version, and return its name too.
 
     The config's model stands in for a version that cannot be read.
     """
