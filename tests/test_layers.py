@@ -40,7 +40,7 @@ HUB = (  # what is below imports nothing above it
     {"children", "publish"},
     {"stats"},
     {"links", "journal", "signals", "liveness"},
-    {"service_threads", "refusals"},
+    {"service_threads"},
     {"frames", "events"},
 )
 HUB_MUST_NOT_IMPORT = {"cv2", "pyopencl", "onnx", "numpy", "edged.camera", "edged.worker", "edged.engine"}

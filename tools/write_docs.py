@@ -13,7 +13,6 @@ from prometheus_client.metrics import MetricWrapperBase
 from edged import __version__
 from edged.cli import VERBS, module_of
 from edged.cli.options import leaf_parsers
-from edged.client import schema
 from edged.config.load import json_schema
 from edged.engine import tuning_records
 from edged.errors import EdgedError
@@ -22,7 +21,7 @@ from edged.metrics import Metrics
 from edged.metrics.catalog import DROPPED, LOST
 from edged.metrics.fast import Family
 from edged.train.config import Training
-from tools import protocol, python_reference
+from tools import message_schemas, protocol, python_reference
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
@@ -132,7 +131,7 @@ def commands() -> str:
 
 def messages() -> str:
     """Return the page of every published message with its fields, and of every event."""
-    parts = [_message(what) for what in schema.PUBLISHED]
+    parts = [_message(what) for what in message_schemas.PUBLISHED]
     rows = [(f"`{name}`", "info" if name in GOOD else "warning") for name in get_args(EventName)]
     return _page(
         "Messages and events",
@@ -158,7 +157,7 @@ def python() -> str:
 
 
 def _message(what: str) -> str:
-    file = json.loads(schema.json_schema(what))
+    file = json.loads(message_schemas.json_schema(what))
     parts = [_fields(f"## {what.capitalize()}", file)]
     parts += [_fields(f"### {what.capitalize()}: `{name}`", each) for name, each in file.get("$defs", {}).items()]
     return "\n\n".join(parts)
@@ -349,7 +348,10 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "edged/edged.schema.json": json_schema,
     "edged/messages/protocol.py": protocol.module,
     "edged/tuning.schema.json": tuning_records.json_schema,
-    **{f"edged/{what}.schema.json": partial(schema.json_schema, what) for what in schema.PUBLISHED},
+    **{
+        f"edged/{what}.schema.json": partial(message_schemas.json_schema, what)
+        for what in message_schemas.PUBLISHED
+    },
 }
 
 

@@ -30,7 +30,7 @@ VERBS = {
     "init": "write a config for the camera and the model of this host, and check it",
     "reload": "reload the config of the running daemon",
     "check": "validate a config, its model, devices and addresses; list what would run",
-    "doctor": "diagnose this board and its config, and print the commands that mend them",
+    "doctor": "diagnose this board and its config, and print the commands that fix them",
     "devices": "list OpenCL devices, cameras and power sensors",
     "subscribe": "print predictions as they are published",
     "top": "show the state of cameras and workers in the terminal",

@@ -22,7 +22,7 @@ from edged.system.plain_text import aligned, fitted, printable_json, printable_l
 if TYPE_CHECKING:
     from onnx import ValueInfoProto
 
-    from edged.model.missing_operators import MissingOperator
+    from edged.model.onnx_reader import MissingOperator
 
 HEAD = ("layer", "kind", "output", "parameters", "MACs", "bytes")
 SOURCES = {
@@ -62,7 +62,7 @@ class FileFacts:
 def facts_of(path: Path) -> FileFacts:
     """Read the facts of a file. Raises ModelError for one that is no ONNX file, or is damaged."""
     from edged.model.from_onnx.file import read_file
-    from edged.model.missing_operators import missing_operators
+    from edged.model.onnx_reader import missing_operators
 
     file = read_file(path)
     graph = file.model.graph

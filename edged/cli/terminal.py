@@ -41,7 +41,7 @@ def show(text: str, indent: int = 4) -> None:
 
 
 def shortened(name: str, width: int) -> str:
-    """Return a name of at most `width` characters: of a longer one its end, which tells most."""
+    """Return a name of at most `width` characters: of a longer one only the end, which differs most."""
     return name if len(name) <= width else f"…{name[len(name) - width + 1 :]}"
 
 

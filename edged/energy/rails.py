@@ -27,7 +27,7 @@ def remedies_for(files: Sequence[Path]) -> tuple[str, str]:
         paths, which = list(map(str, files)), f'ATTR{{name}}=="{_name_of(folder)}"'
     now = f"until the next start: sudo chgrp {group} {' '.join(paths)} && sudo chmod g+r {' '.join(paths)}"
     return now, (
-        f"for good: echo '{rule_for(subsystem, which, names, group)}' | sudo tee -a {RULES} && "
+        f"permanently: echo '{rule_for(subsystem, which, names, group)}' | sudo tee -a {RULES} && "
         f"sudo udevadm control --reload && sudo udevadm trigger --subsystem-match={subsystem}"
     )
 

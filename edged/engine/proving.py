@@ -17,8 +17,7 @@ from edged.engine.proofs import WrongVariant, kernels_digest
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Choice, Chooser
 from edged.engine.shape import shape_of
-from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE, ReferenceProblem
-from edged.engine.tuning.work import Listener
+from edged.engine.tuning.task import HALF_TOLERANCE, TOLERANCE, Listener, ReferenceProblem
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError, DeviceMemoryError
 from edged.model import reference

@@ -23,8 +23,7 @@ from edged.engine.proving import (
 )
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
-from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE
-from edged.engine.tuning.work import Listener
+from edged.engine.tuning.task import HALF_TOLERANCE, TOLERANCE, Listener
 from edged.model import reference
 from edged.model.cost import kind_of
 from edged.model.graph import Graph, OnHost

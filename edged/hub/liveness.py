@@ -90,7 +90,7 @@ class Liveness:
         return [name for name, started in started_ns.items() if now >= self._hangs_ns(name, started)]
 
     def next_silence_ns(self) -> int | None:
-        """Return when `newly_silent` must be called next; None: not before a camera was heard."""
+        """Return when `newly_silent` must be called next; None: not before a camera has sent a message."""
         return self._look_ns
 
     def _hangs_ns(self, name: str, started_ns: int) -> int:

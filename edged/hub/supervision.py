@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.children.shutdown import stop_children
-from edged.hub.events import HubEvent
+from edged.hub.events import HubEvent, Refusals
 from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links, Received
 from edged.hub.liveness import Liveness
 from edged.hub.pipeline import Publication
-from edged.hub.refusals import Refusals
 from edged.hub.signals import Signals
 from edged.hub.systemd_service import Service
 from edged.hub.workers.supervisor import Supervisor

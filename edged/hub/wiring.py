@@ -185,7 +185,6 @@ class HubBuilder:
         self._workers = Workers(
             *(self._router, links, self._heads, self._stats.energy, metrics, opened.host_states),
             ends=config.ends,
-            node=config.node,
         )
         self._supervisor = Supervisor(config, ChildCommands(files.config_path, files.address, program))
         snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)

@@ -21,6 +21,16 @@ class Published(Content, frozen=True):
     """The base of published messages: immutable; unknown fields are ignored, since a newer edged adds some."""
 
 
+class NodeMessage(Published, frozen=True, kw_only=True):
+    """The base of messages that a node publishes on topics of their own."""
+
+    schema_version: Annotated[Literal[1], Meta(description="Version of this schema")] = field(
+        default=1, name="schema"
+    )
+    node: Annotated[str, Meta(description="Name of the node")]
+    boot: Annotated[str, Meta(description="Identifier of this start of the hub")]
+
+
 class Label(Published, frozen=True):
     """One of the top classes of a prediction."""
 
@@ -64,17 +74,12 @@ class StageSeconds(Published, frozen=True):
     total: Annotated[Seconds, Meta(description="From the end of the capture to the publication")]
 
 
-class Prediction(Published, frozen=True, kw_only=True):
+class Prediction(NodeMessage, frozen=True, kw_only=True):
     """Topic `edged/<node>/<camera>/prediction`: the top-k labels of one frame with its whole history.
 
     Subscribers detect lost predictions by gaps in `seq`.
     """
 
-    schema_version: Annotated[Literal[1], Meta(description="Version of this schema")] = field(
-        default=1, name="schema"
-    )
-    node: Annotated[str, Meta(description="Name of the node")]
-    boot: Annotated[str, Meta(description="Identifier of this start of the hub")]
     seq: Annotated[
         Count, Meta(description="Sequence number, one higher with each prediction of a node, over restarts too")
     ]
@@ -109,14 +114,9 @@ class ShadowAnswers(Published, frozen=True):
     truth: Annotated[str | None, Meta(description="Correct label, where the source knows it")] = None
 
 
-class Event(Published, frozen=True, kw_only=True):
+class Event(NodeMessage, frozen=True, kw_only=True):
     """Topic `edged/<node>/<camera>/event`, or `edged/<node>/event` if no camera is concerned."""
 
-    schema_version: Annotated[Literal[1], Meta(description="Version of this schema")] = field(
-        default=1, name="schema"
-    )
-    node: Annotated[str, Meta(description="Name of the node")]
-    boot: Annotated[str, Meta(description="Identifier of this start of the hub")]
     at: Annotated[float, Meta(description="Time of the event, in seconds since 1970")]
     event: Annotated[
         str, Meta(description="camera_down, camera_up, camera_ended, worker_up, worker_lost, fallback …")
@@ -130,17 +130,12 @@ class Event(Published, frozen=True, kw_only=True):
     ] = None
 
 
-class SnapshotHeader(Published, frozen=True, kw_only=True):
+class SnapshotHeader(NodeMessage, frozen=True, kw_only=True):
     """Topic `snapshot/<node>/<camera>`: a small picture of a frame. The JPEG is the message's third part.
 
     Published if the config of the camera has `snapshot`; it is not in the journal.
     """
 
-    schema_version: Annotated[Literal[1], Meta(description="Version of this schema")] = field(
-        default=1, name="schema"
-    )
-    node: Annotated[str, Meta(description="Name of the node")]
-    boot: Annotated[str, Meta(description="Identifier of this start of the hub")]
     camera: Annotated[str, Meta(description="Name of the camera")]
     frame: Annotated[Count, Meta(description="Number of the frame, as in its prediction, if there is one")]
     captured_at: Annotated[float, Meta(description="End of the capture, in seconds since 1970")]
@@ -228,14 +223,9 @@ class EnergySoFar(Published, frozen=True):
     method: Annotated[EnergyMethod, Meta(description="How it is measured")] = "none"
 
 
-class Status(Published, frozen=True, kw_only=True):
+class Status(NodeMessage, frozen=True, kw_only=True):
     """Topic `edged/<node>/status`, each second."""
 
-    schema_version: Annotated[Literal[1], Meta(description="Version of this schema")] = field(
-        default=1, name="schema"
-    )
-    node: Annotated[str, Meta(description="Name of the node")]
-    boot: Annotated[str, Meta(description="Identifier of this start of the hub")]
     at: Annotated[float, Meta(description="Time of this status, in seconds since 1970")]
     first_seq: Annotated[
         Count, Meta(description="Sequence number of the first prediction since this start, or of the next")

@@ -1,11 +1,17 @@
-"""Convert an ONNX file to a graph. Importing this imports `onnx`, which takes 130 ms: do so only for a file."""
+"""Convert an ONNX file to a graph, and find all operators of a file that edged does not read.
+
+Importing this imports `onnx`, which takes 130 ms: do so only for a file.
+"""
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
+from onnx import NodeProto
 
 from edged.errors import ModelError
 from edged.model.from_onnx import (
@@ -15,21 +21,22 @@ from edged.model.from_onnx import (
     by_channel,
     channels,
     constants,
-    conv,
     dense,
     norms,
     on_host,
     pixels,
-    pool,
     qoperator,
     quantized,
     reductions,
     resize,
     views,
+    window,
 )
 from edged.model.from_onnx.ends import input_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import OnnxNode, array_of, captured_by, node_of
+from edged.model.from_onnx.on_host import refusal_of
+from edged.model.from_onnx.qoperator import EXPANSIONS, MICROSOFT
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope
 from edged.model.graph import AveragePool, Graph, MaxPool, Pair
 from edged.model.model_file import model_stem
@@ -45,14 +52,14 @@ Converter = Callable[[OnnxNode, Scope], None]
 CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
     **dict.fromkeys(activation.PLAIN, (activation.activate, ())),
     "Add": (by_channel.add, ()),
-    "AveragePool": (pool.average_pool, pool.AVERAGE_ATTRIBUTES),
+    "AveragePool": (window.average_pool, window.AVERAGE_POOL_ATTRIBUTES),
     "BatchNormalization": (by_channel.batch_norm, ("epsilon", "momentum", "spatial", "training_mode")),
     **dict.fromkeys(reductions.KINDS, (reductions.reduce, ("axes", "keepdims", "noop_with_empty_axes"))),
     "Cast": (views.cast, ("saturate", "to")),
     "Clip": (activation.clip, ("max", "min")),
     "Concat": (channels.concat, ("axis",)),
-    "Conv": (conv.conv, conv.ATTRIBUTES),
-    "ConvTranspose": (pixels.conv_transpose, (*conv.ATTRIBUTES, "output_padding", "output_shape")),
+    "Conv": (window.conv, window.CONV_ATTRIBUTES),
+    "ConvTranspose": (pixels.conv_transpose, (*window.CONV_ATTRIBUTES, "output_padding", "output_shape")),
     "DepthToSpace": (pixels.depth_to_space, ("blocksize", "mode")),
     "DequantizeLinear": (quantized.dequantize, ("axis", "block_size", "output_dtype")),
     "Div": (by_channel.divide, ()),
@@ -63,8 +70,8 @@ CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
     "Gather": (channels.gather, ("axis",)),
     "Gelu": (activation.gelu, ("approximate",)),
     "Gemm": (dense.gemm, ("alpha", "beta", "transA", "transB")),
-    "GlobalAveragePool": (pool.global_pool(AveragePool), ()),
-    "GlobalMaxPool": (pool.global_pool(MaxPool), ()),
+    "GlobalAveragePool": (window.global_pool(AveragePool), ()),
+    "GlobalMaxPool": (window.global_pool(MaxPool), ()),
     "GroupNormalization": (norms.group_norm, ("epsilon", "num_groups", "stash_type")),
     "HardSigmoid": (activation.activate, ("alpha", "beta")),
     "Identity": (views.identity, ()),
@@ -75,7 +82,7 @@ CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
     "LogSoftmax": (activation.softmax, ("axis",)),
     "MatMul": (dense.matmul, ()),
     "Max": (arithmetic.combine, ()),
-    "MaxPool": (pool.max_pool, pool.MAX_ATTRIBUTES),
+    "MaxPool": (window.max_pool, window.MAX_POOL_ATTRIBUTES),
     "Min": (arithmetic.combine, ()),
     "Mul": (by_channel.multiply, ()),
     "PRelu": (arithmetic.combine, ()),
@@ -198,3 +205,41 @@ def _convert_or_compute(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> 
         except ModelError as problem:
             log.debug("the host cannot compute it: %s", problem)
             raise (problem if isinstance(refusal, HostOnlyError) else refusal) from None
+
+
+@dataclass(frozen=True)
+class MissingOperator:
+    """A kind of operator without support, with its domain if that is not ONNX's own, and its nodes' names."""
+
+    kind: str
+    nodes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        count = f"{len(self.nodes)} nodes, the first is" if len(self.nodes) > 1 else "node"
+        return f"{self.kind} ({count} {self.nodes[0]})"
+
+
+def missing_operators(file: OnnxFile) -> tuple[MissingOperator, ...]:
+    """Return the kinds of operators that are not supported, in the order of their first nodes.
+
+    Supported kinds with unsupported attributes or shapes are not found here: reading the file reports those.
+    """
+    nodes: dict[str, list[str]] = defaultdict(list)
+    for kind, name in _unknown_nodes(file):
+        nodes[kind].append(name)
+    return tuple(MissingOperator(kind, tuple(names)) for kind, names in nodes.items())
+
+
+def _unknown_nodes(file: OnnxFile) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of each node that neither a kernel nor the host computes."""
+    for node in file.model.graph.node:
+        if node.op_type in EXPANSIONS and node.domain in OWN_DOMAINS | {MICROSOFT}:
+            continue
+        if node.domain not in OWN_DOMAINS:
+            yield f"{node.domain}.{node.op_type}", _name_of(node)
+        elif node.op_type not in CONVERTERS and refusal_of(node.op_type, file.opset):
+            yield node.op_type, _name_of(node)
+
+
+def _name_of(node: NodeProto) -> str:
+    return node.name or (node.output[0] if node.output else "without a name")

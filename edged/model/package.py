@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from edged import config
 from edged.errors import ModelError
 from edged.messages.preparation import PreparedBy, Recipe, Resize, description
-from edged.model import labels
 from edged.model.cost import weights_sha256
 from edged.model.graph import Graph, OnHost, Pair
 from edged.model.graph_cache import KeptGraph, KeptGraphs, graph_key
-from edged.model.metadata import PREFIX, Metadata, decode
+from edged.model.metadata import PREFIX, Metadata, decode, read_labels
 from edged.model.model_file import content_sha256, model_stem
 from edged.model.passes import simplify
 from edged.model.prepare import CHANNELS, prepared_by, recipe_for
@@ -240,7 +239,7 @@ def _input(graph: Graph, wanted: config.ModelConfig, metadata: Metadata) -> Inpu
 def _labels(graph: Graph, wanted: config.ModelConfig, metadata: Metadata, path: Path) -> tuple[str, ...]:
     classes = graph.shapes[graph.output][0]
     if wanted.labels is not None:
-        return labels.read(wanted.labels, classes)
+        return read_labels(wanted.labels, classes)
     if metadata.labels is None:
         return numbered(classes)
     if len(metadata.labels) != classes:

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.device import Device
-from edged.engine.gradients.dropout import dropout, dropout_use
-from edged.engine.gradients.flatten_batch import flatten_batch
 from edged.engine.gradients.grouped_conv import is_depthwise, ungrouped
 from edged.engine.gradients.norm import norm_forward, norm_use
 from edged.engine.gradients.slope import training_tensor
 from edged.engine.gradients.winograd_weights import is_faster, winograd_forward
+from edged.engine.gradients.without_weights import dropout, dropout_use, flatten_batch
 from edged.engine.launch import Argument, Launch, Resident, Weights
 from edged.engine.layout import Tensor
 from edged.engine.planner import RULES

@@ -6,17 +6,16 @@ from functools import partial
 from typing import Any
 
 from edged.engine.gradients import BACKWARD
+from edged.engine.gradients.batch import BatchImages, cross_entropy, gather, gather_features, gather_vectors
 from edged.engine.gradients.conv_gradient import halo_of_given
-from edged.engine.gradients.cross_entropy import cross_entropy
-from edged.engine.gradients.dropout import dropout_gradient
-from edged.engine.gradients.gather import BatchImages, gather, gather_features, gather_vectors
 from edged.engine.gradients.grouped_conv import within_groups
 from edged.engine.gradients.norm import norm_gradient
 from edged.engine.gradients.slope import Slope, join_gradients
 from edged.engine.gradients.update import moving_average
+from edged.engine.gradients.without_weights import dropout_gradient
 from edged.engine.launch import Launch, Resident
 from edged.engine.layout import NO_HALO, Halo, Tensor
-from edged.engine.variants.softmax import SOFTMAX
+from edged.engine.variants.channels import SOFTMAX
 from edged.engine.variants.variant import Site
 from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Activate, Add, Conv, Dense, Operator, Softmax

@@ -15,11 +15,11 @@ import pytest
 import zmq
 
 from edged.client import subscribe
-from edged.client.schema import PUBLISHED, schema_file
 from edged.messages import SNAPSHOTS
 from tests.e2e.daemon import PATIENT, START_S, SYNTHETIC, Daemon, config_in, run_edged
 from tests.e2e.node_packages import zeromq_folder
 from tests.eventually import eventually
+from tools.message_schemas import PUBLISHED, schema_file
 
 NODE_SUBSCRIBER = """
 const zmq = require("zeromq")

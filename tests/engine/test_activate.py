@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.activate import ACTIVATE
-from edged.engine.variants.add import ADD
+from edged.engine.variants.elementwise import ACTIVATE, ADD
 from edged.model import reference
 from edged.model.activations import FUNCTIONS, RELU, Activation
 from edged.model.graph import Activate, Add

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.add import ADD
+from edged.engine.variants.elementwise import ADD
 from edged.model import reference
 from edged.model.activations import LINEAR, RELU
 from edged.model.graph import Add

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edged.engine.variants.average_pool import AVERAGE_POOL
+from edged.engine.variants.pool import AVERAGE_POOL
 from edged.model import reference
 from edged.model.graph import AveragePool
 from tests.engine.lab import Lab, assert_close, random

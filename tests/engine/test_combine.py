@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.combine import COMBINE
+from edged.engine.variants.elementwise import COMBINE
 from edged.model import reference
 from edged.model.graph import Combine
 from tests.engine.lab import BLOCKS, Lab, assert_close, random

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.concat import CONCAT
+from edged.engine.variants.channels import CONCAT
 from edged.model.graph import Concat
 from tests.engine.lab import BLOCKS, Lab, random
 

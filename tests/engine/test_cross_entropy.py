@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from edged.engine.gradients.cross_entropy import cross_entropy
+from edged.engine.gradients.batch import cross_entropy
 from edged.engine.launch import Resident
 from edged.engine.layout import Halo, Tensor
 from edged.train.reference.network import cross_entropy as expected_loss

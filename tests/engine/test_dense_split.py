@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.dense_split import DENSE_SPLIT
+from edged.engine.variants.dense import DENSE_SPLIT
 from edged.model import reference
 from edged.model.activations import LINEAR, RELU
 from edged.model.graph import Dense

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from edged.engine.layout import Element
-from edged.engine.variants.dequantize import DEQUANTIZE
+from edged.engine.variants.steps import DEQUANTIZE
 from edged.model import reference
 from edged.model.graph import Dequantize
 from tests.engine.lab import Lab

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.flatten import FLATTEN
+from edged.engine.variants.positions import FLATTEN
 from edged.model import reference
 from edged.model.graph import Flatten
 from tests.engine.lab import Lab, random

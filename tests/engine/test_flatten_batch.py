@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edged.engine.gradients.flatten_batch import flatten_batch, flatten_batch_gradient
 from edged.engine.gradients.slope import Slope
+from edged.engine.gradients.without_weights import flatten_batch, flatten_batch_gradient
 from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.variant import Site
 from edged.model.graph import Flatten

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.gradients.gather import BatchImages, gather, gather_features, gather_vectors
+from edged.engine.gradients.batch import BatchImages, gather, gather_features, gather_vectors
 from edged.engine.launch import Resident
 from edged.engine.layout import Halo, Tensor
 from edged.model import reference

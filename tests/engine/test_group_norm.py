@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.group_norm import GROUP_NORM
+from edged.engine.variants.norms import GROUP_NORM
 from edged.model import reference
 from edged.model.graph import GroupNorm
 from tests.engine.lab import BLOCKS, Lab, assert_close, random

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.interpolate import INTERPOLATE
+from edged.engine.variants.positions import INTERPOLATE
 from edged.model import reference
 from edged.model.graph import Interpolate
 from tests.engine.lab import BLOCKS, RANDOM, Lab, assert_close, random

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.join import JOIN
+from edged.engine.variants.positions import JOIN
 from edged.model import reference
 from edged.model.graph import Join
 from tests.engine.lab import BLOCKS, Lab, random

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.layer_norm import LAYER_NORM
+from edged.engine.variants.norms import LAYER_NORM
 from edged.model import reference
 from edged.model.graph import LayerNorm
 from tests.engine.lab import BLOCKS, Lab, assert_close, random

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.local_response_norm import LOCAL_RESPONSE_NORM
+from edged.engine.variants.norms import LOCAL_RESPONSE_NORM
 from edged.model import reference
 from edged.model.graph import LocalResponseNorm
 from tests.engine.lab import BLOCKS, Lab, assert_close, random

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.max_pool import MAX_POOL
+from edged.engine.variants.pool import MAX_POOL
 from edged.model import reference
 from edged.model.graph import MaxPool, Pads
 from tests.engine.lab import Lab, random

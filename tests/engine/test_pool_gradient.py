@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.gradients.pool_gradient import average_pool_gradient, max_pool_gradient
+from edged.engine.gradients.without_weights import average_pool_gradient, max_pool_gradient
 from edged.model.activations import LINEAR, RELU, SIGMOID, Activation
 from edged.model.graph import AveragePool, MaxPool, Pads, Pair
 from tests.engine.lab import Lab, random

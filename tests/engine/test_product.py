@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edged.engine.variants.product import PRODUCT
+from edged.engine.variants.dense import PRODUCT
 from edged.model import reference
 from edged.model.graph import Product
 from tests.engine.lab import BLOCKS, Lab, assert_close, random

@@ -15,7 +15,7 @@ from edged.engine.memory import arrange, lifetimes
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
 from edged.engine.programs import STANDARD, Binaries, Programs, build, compiler_options, source_of
-from edged.engine.variants.activate import ACTIVATE
+from edged.engine.variants.elementwise import ACTIVATE
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError
 from edged.model.activations import RELU

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.quantize import QUANTIZE
+from edged.engine.variants.steps import QUANTIZE
 from edged.model import reference
 from edged.model.graph import Quantize
 from tests.engine.lab import Lab, random

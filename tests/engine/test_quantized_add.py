@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from edged.engine.layout import Element
-from edged.engine.variants.quantized_add import QUANTIZED_ADD
+from edged.engine.variants.steps import QUANTIZED_ADD
 from edged.model import reference
 from edged.model.graph import QuantizedAdd
 from tests.engine.lab import Lab

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.rearrange import REARRANGE
+from edged.engine.variants.positions import REARRANGE
 from edged.model import reference
 from edged.model.graph import Rearrange
 from tests.engine.lab import BLOCKS, Lab, random

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.reduce_channels import REDUCE_CHANNELS
+from edged.engine.variants.channels import REDUCE_CHANNELS
 from edged.model import reference
 from edged.model.graph import ReduceChannels
 from tests.engine.lab import BLOCKS, Lab, assert_close, random

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.select_channels import SELECT_CHANNELS
+from edged.engine.variants.channels import SELECT_CHANNELS
 from edged.model.graph import SelectChannels
 from tests.engine.lab import BLOCKS, Lab, random
 

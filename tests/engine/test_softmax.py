@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.softmax import SOFTMAX
+from edged.engine.variants.channels import SOFTMAX
 from edged.model import reference
 from edged.model.graph import Softmax
 from tests.engine.lab import Lab, assert_close, random

@@ -86,7 +86,7 @@ def running_pipeline(
     heads = Heads(links, metrics, folder)
     watch = HostWatch(folder)
     hosts = HostStates(metrics, "test", watch)
-    workers = Workers(router, links, heads, stats.energy, metrics, hosts, ends={}, node="test")
+    workers = Workers(router, links, heads, stats.energy, metrics, hosts, ends={})
     snapshots = Snapshots(publish_snapshot or publisher.snapshot, metrics, cameras)
     known = Cameras(router, links, metrics, snapshots, liveness)
     publication = Publication(router, publisher, journal, stats, Limits(), top=1, seen=SeenStates({}))

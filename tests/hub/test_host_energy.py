@@ -2,14 +2,15 @@
 
 from types import MappingProxyType
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prometheus_client import CollectorRegistry, Counter
+from msgspec.structs import replace
 
 from edged.hub.stats.hosts import HostEnergy
 from edged.messages import Scores
+from edged.metrics.catalog import EnergyMetrics
+from edged.metrics.declare import Declare
 from tests.hub.frames import HELLO
 
 Told = list[tuple[str, int]]  # worker, and the joules that its host has spent since anybody told
@@ -19,15 +20,15 @@ class Host:
     """A rail, and workers that tell what it has counted since each told last."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        counter = Counter("joules", "Told", ["node", "rail", "method"], registry=self.registry)
-        self.energy = HostEnergy(counter, "hub")
+        declare = Declare()
+        self.registry = declare.registry
+        self.energy = HostEnergy(EnergyMetrics(declare), "hub")
         self.spent = 0.0
         self._at: dict[str, float] = {}
 
     def begin(self, *workers: str) -> None:
         for worker in workers:
-            self.energy.begins(worker, "big")
+            self.energy.worker_joined(replace(HELLO, worker=worker, host="big"))
             self._at[worker] = self.spent
 
     def tell(self, worker: str) -> float:
@@ -37,7 +38,7 @@ class Host:
     @property
     def counted(self) -> float:
         labels = {"node": "big", "rail": "GPU", "method": "measured"}
-        return self.registry.get_sample_value("joules_total", labels) or 0.0
+        return self.registry.get_sample_value("edged_energy_joules_total", labels) or 0.0
 
 
 def test_one_worker_alone_tells_everything_idle_time_too() -> None:
@@ -106,8 +107,8 @@ def test_the_joules_of_all_jobs_of_workers_that_are_always_busy_are_the_hosts(jo
         host.spent += joules
         since, begun_at[worker] = host.spent - begun_at[worker], host.spent
         own = host.energy.answered(
-            msgspec.structs.replace(HELLO, worker=worker),
-            msgspec.structs.replace(SCORES, joules=since, rails={"GPU": since}),
+            replace(HELLO, worker=worker),
+            replace(SCORES, joules=since, rails={"GPU": since}),
         )
         borne += own.joules or 0
     assert borne == pytest.approx(host.spent)
@@ -119,7 +120,7 @@ SPENT = MappingProxyType({"GPU": 4.0, "BIG": 9.0})
 
 def test_a_job_bears_the_rails_of_its_device_and_all_are_counted() -> None:
     host = Host()
-    host.energy.begins("big-0", "big", ["GPU"])
+    host.energy.worker_joined(replace(HELLO, worker="big-0", host="big", attributed_rails=("GPU",)))
 
     assert host.energy.add_report("big-0", SPENT, "measured") == 4.0
     assert host.energy.so_far.rails == {"big/GPU": 4.0, "big/BIG": 9.0}
@@ -141,8 +142,17 @@ def test_joules_that_another_worker_has_reported_are_taken_off_a_job_with_their_
     host.energy.add_report("big-0", {"GPU": 0.0}, "measured")
     host.energy.add_report("big-1", {"GPU": 0.0}, "measured")
     host.energy.add_report("big-1", {"GPU": 3.0}, "measured")
-    scores = msgspec.structs.replace(SCORES, joules=3, idle=1, rails={"GPU": 4.0})
+    scores = replace(SCORES, joules=3, idle=1, rails={"GPU": 4.0})
 
-    own = host.energy.answered(msgspec.structs.replace(HELLO, worker="big-0"), scores)
+    own = host.energy.answered(replace(HELLO, worker="big-0"), scores)
 
     assert (own.joules, own.idle) == (0.75, 0.25)
+
+
+@pytest.mark.parametrize(("host_of_worker", "shown_as"), [("big", "big"), ("", "hub")])
+def test_idle_watts_are_shown_by_the_host_of_the_worker(host_of_worker: str, shown_as: str) -> None:
+    host = Host()
+
+    host.energy.worker_joined(replace(HELLO, host=host_of_worker, idle_watts={"GPU": 1.5}))
+
+    assert host.registry.get_sample_value("edged_idle_watts", {"node": shown_as, "rail": "GPU"}) == 1.5

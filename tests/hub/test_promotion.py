@@ -175,7 +175,7 @@ def test_a_worker_that_says_nothing_is_not_waited_for_for_ever(
     monkeypatch.setattr(promotion, "PREPARED_S", 0.1)
     version = keep_unread_version(lessons, "open", "closed")
     (why,) = refused(Run(tmp_path, ["steady"], ["silent_pupil"]), tmp_path, lessons, version)
-    assert "worker local-0 has not taken it within 0.1 s" in why
+    assert "worker local-0 has not loaded it within 0.1 s" in why
 
 
 def test_a_record_that_cannot_be_kept_changes_nothing(tmp_path: Path, lessons: Path) -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from edged import __version__
-from edged.hub.events import HubEvent
-from edged.hub.refusals import REMEMBERED, Refusal, Refusals
+from edged.hub.events import REFUSALS_REMEMBERED, HubEvent, Refusal, Refusals
 from edged.messages import PROTOCOL
 from tests.eventually import eventually
 from tests.hub.running import START_S, Run, child, goes_on, of_workers, while_it_runs
@@ -37,10 +36,10 @@ def test_another_reason_is_news_and_so_is_the_same_one_after_it_was_taken() -> N
 
 def test_strangers_of_many_names_are_remembered_up_to_a_bound() -> None:
     refusals = Refusals()
-    for number in range(REMEMBERED + 10):
+    for number in range(REFUSALS_REMEMBERED + 10):
         assert refusals.is_news(refused(str(number), "old"))
     assert refusals.is_news(refused("0", "old"))
-    assert not refusals.is_news(refused(str(REMEMBERED), "old"))
+    assert not refusals.is_news(refused(str(REFUSALS_REMEMBERED), "old"))
 
 
 @pytest.mark.deep

@@ -291,7 +291,7 @@ def test_a_second_location_is_refused_however_harmless_the_first_is(tmp_path: Pa
 
 def test_data_in_other_files_is_limited_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_external_weights(tmp_path)
-    monkeypatch.setattr("edged.model.from_onnx.external.MAX_BYTES", 1000)
+    monkeypatch.setattr("edged.model.from_onnx.file.MAX_BYTES", 1000)
 
     with pytest.raises(ModelError, match=r"lies in weights\.bin, which is too large: data in other files may"):
         read_onnx(tmp_path / "model.onnx")

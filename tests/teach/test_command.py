@@ -111,7 +111,7 @@ def test_training_judges_on_held_back_crops_and_gives_the_same_version_again(
     told = teach("train", config, "--device", "numpy")
 
     assert re.search(r"trained on \d+ crops of 2 labels in \d+\.\d s on NumPy", told)
-    assert re.search(r"what answers now \(the config's model, small\): 0 of \d+ \(0.0%\)", told)
+    assert re.search(r"the current model \(the config's model, small\): 0 of \d+ \(0.0%\)", told)
     assert re.search(r"^disc +[\d·]+ +[\d·]+ +\d+%$", told, re.MULTILINE)
     assert train() in told
     assert train("--seed", "2") not in told
@@ -124,7 +124,7 @@ def test_versions_are_promoted_and_rolled_back_for_the_next_start(
     assert f"version {first} answers from its next start on" in teach("promote", config)
     second = train("--seed", "2")
     teach("promote", config, "--force")
-    assert f"{second}" in next(line for line in teach("versions", config).splitlines() if "answers now" in line)
+    assert f"{second}" in next(line for line in teach("versions", config).splitlines() if "current" in line)
 
     assert f"version {first} answers" in teach("rollback", config)
     assert "the config's model answers" in teach("rollback", config)
@@ -138,7 +138,7 @@ def test_a_worse_version_is_promoted_by_force_alone(
     teach("promote", config, good)
     worse = train("--steps", "1", "--hidden", "1")
 
-    assert "is worse than what answers now; --force promotes it anyway" in refused("promote", config, worse)
+    assert "is worse than the current model; --force promotes it anyway" in refused("promote", config, worse)
     promoted = load_promoted(folder).version
     assert promoted is not None
     assert promoted.startswith(good)

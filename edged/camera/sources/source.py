@@ -19,7 +19,7 @@ class Picture:
     """One image from a source.
 
     `pixels`: uint8 [height, width, 3], RGB. `truth`: its label if the source knows it, else None. `late_ns`: how
-    long the picture was delayed before it arrived, if the source can tell.
+    long the picture was delayed before it arrived, if the source knows it.
     """
 
     pixels: Pixels

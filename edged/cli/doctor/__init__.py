@@ -1,1 +1,1 @@
-"""`edged doctor`: `collect` reads facts of this host, `judge` finds what to mend in them, `report` prints it."""
+"""`edged doctor`: `collect` reads facts of this host, `judge` finds what to fix in them, `report` prints it."""

@@ -1,4 +1,4 @@
-"""`edged doctor`: what is wrong with this board, and how to mend it."""
+"""`edged doctor`: what is wrong with this board, and how to fix it."""
 
 import argparse
 import getpass
@@ -28,7 +28,7 @@ from edged.system.paths import cache_directory, journal_path
 from edged.system.plain_text import printable_json
 
 INSTALLED = Path("/etc/edged/edged.yaml")
-TO_MEND = 1  # exit code
+TO_FIX = 1  # exit code
 EVERY_S = 10.0  # between two lines of progress where there is no terminal
 
 
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the page; exit code 1 if something must be mended."""
+    """Print the page; exit code 1 if something must be fixed."""
     if arguments.bundle:
         check_name(arguments.bundle)
     facts = _collect(arguments.config or (INSTALLED if INSTALLED.exists() else config_or_demo(None)))
@@ -53,8 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(printable_json(json.dumps(report, ensure_ascii=False, default=str)) if arguments.json else text)
     if arguments.bundle:
         write_bundle(arguments.bundle, text, report)
-        note(f"wrote {arguments.bundle}, which holds no passwords, keys or pictures: look, then send it in")
-    return TO_MEND if any(each.level == "mend" for each in judgements) else 0
+        note(f"wrote {arguments.bundle}, which holds no passwords, keys or pictures: check it before you send it")
+    return TO_FIX if any(each.level == "fix" for each in judgements) else 0
 
 
 def _collect(file: Path) -> Facts:

@@ -9,7 +9,7 @@ from edged.cli.check.finding import Finding
 from edged.energy.rails import Unreadable
 from edged.messages import HostState
 
-Level = Literal["ok", "note", "mend"]
+Level = Literal["ok", "note", "fix"]
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A line of the page. `mend`: something must be done; `remedy`: the shell commands for it, or for a note."""
+    """A line of the page. `fix`: something must be done; `remedy`: the shell commands for it, or for a note."""
 
     section: str
     level: Level

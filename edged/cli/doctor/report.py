@@ -29,7 +29,7 @@ WIDTH = 80
 INDENT = " " * 8
 COMMENT = "  # "  # begins what a remedy says besides its command
 JOINED = " \\"
-LEVELS = {"ok": "  ok", "note": "note", "mend": "MEND"}
+LEVELS = {"ok": "  ok", "note": "note", "fix": " FIX"}
 FOLDER = "edged-doctor"
 
 
@@ -63,7 +63,7 @@ def _host(url: re.Match[str]) -> str:
 
 
 def page(judgements: Sequence[Judgement]) -> str:
-    """Return the page: a part for each section, then how much is to be mended."""
+    """Return the page: a part for each section, then how much is to be fixed."""
     return "\n".join([*_lines(judgements), _end(judgements)])
 
 
@@ -95,8 +95,8 @@ def _command(command: str) -> Iterator[str]:
 
 
 def _end(judgements: Sequence[Judgement]) -> str:
-    count = sum(judgement.level == "mend" for judgement in judgements)
-    return f"{count} thing{'s' * (count > 1)} to mend, marked MEND" if count else "nothing to mend"
+    count = sum(judgement.level == "fix" for judgement in judgements)
+    return f"{count} problem{'s' * (count > 1)} to fix, marked FIX" if count else "nothing to fix"
 
 
 def check_name(path: Path) -> None:

@@ -128,7 +128,7 @@ async def _new(arguments: argparse.Namespace, store: FleetStore, state: FleetSta
     busy = [node.node for node in ours if node.phase not in DONE | {"waiting"}]
     if now and now.state != "rolled_back" and busy:
         raise ConfigError(
-            f"the roll-out of {now.model} is not over on {', '.join(busy[:3])}: wait for it, or take it back by "
+            f"the roll-out of {now.model} is not over on {', '.join(busy[:3])}: wait for it, or roll it back with "
             "`edged fleet rollback`"
         )
     name = secrets.token_hex(4)

@@ -121,8 +121,7 @@ def _profile(model: Model, variant: str, arguments: argparse.Namespace, machine:
 
 def _write(arguments: argparse.Namespace, report: "Report") -> None:
     """Write the requested files. Raises ConfigError if one cannot be written."""
-    from edged.cli.profile.roofline import roofline
-    from edged.cli.profile.trace_file import trace
+    from edged.cli.profile.exports import roofline, trace
 
     files = ((arguments.trace, trace), (arguments.roofline, roofline))
     for path, draw in files:

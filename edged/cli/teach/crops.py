@@ -118,7 +118,7 @@ def _print_versions(place: Place, *, as_json: bool) -> None:
     if promoted is None:
         print(f"the config's model answers: {place.config.model.path or place.config.model.name}")
     for version in versions:
-        show(f"{_line(version)}{', answers now' if version.sha256 == promoted else ''}")
+        show(f"{_line(version)}{'; current' if version.sha256 == promoted else ''}")
     if not versions:
         show(f"no versions in {place.folder}: train one with `edged teach train CONFIG`")
 

@@ -96,7 +96,7 @@ def features_with_progress(store: CropStore, model: Model, device: "Device | Non
 
 
 def running_verdict(place: Place, model: Model, held_back: LabelledFeatures) -> tuple[str, Verdict]:
-    """Evaluate the version that answers now, and return its name too.
+    """Evaluate the current version, and return its name too.
 
     The config's model stands in for a version that cannot be read.
     """
@@ -120,7 +120,7 @@ def _print_verdict(verdict: Verdict, before: Verdict, name: str, labels: tuple[s
     if not verdict.truth:
         warn("no crop is held back, so the version was not evaluated: record more crops")
         return
-    show(f"held-back crops right: {verdict}; what answers now ({name}): {before}\n")
+    show(f"held-back crops right: {verdict}; the current model ({name}): {before}\n")
     show(f"{printable_lines(verdict.table(labels))}\n")
 
 
@@ -161,9 +161,9 @@ def _check_better(place: Place, version: Version, arguments: argparse.Namespace)
         after = verdict_of_version(version, load_head(place.folder, version), held_back)
         name, before = running_verdict(place, model, held_back)
         evaluation = {"held_back": as_object(after), "before": {"name": name, **as_object(before)}}
-        tell = note if arguments.json else show
-        tell(f"held-back crops right: version {version}: {after}; what answers now ({name}): {before}")
-        problem = f"version {version} is worse than what answers now" if after.right < before.right else ""
+        output = note if arguments.json else show
+        output(f"held-back crops right: version {version}: {after}; the current model ({name}): {before}")
+        problem = f"version {version} is worse than the current model" if after.right < before.right else ""
     if problem and not arguments.force:
         raise ModelError(f"not promoted: {problem}; --force promotes it anyway")
     if problem:

@@ -122,7 +122,7 @@ def _check_drawn(training: Training, wanted: Input) -> None:
         found = f"{wanted.width}×{wanted.height}, {wanted.color}"
         raise ConfigError(f"scenes are drawn as {SIDE}×{SIDE} in colour; input is {found}: change it")
     if training.train.validation:
-        raise ConfigError("scenes are drawn anew in each epoch, so none can be held out: set validation: 0")
+        raise ConfigError("each epoch draws new scenes, so none can be held out: set validation: 0")
 
 
 def _place(data: Data | None, folder: Path | None) -> tuple[str, Path]:

@@ -17,8 +17,8 @@ from edged.engine.selection import Chooser, Rules
 from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.comparison import error_of, times_in_turn
 from edged.engine.tuning.rig import Rig
+from edged.engine.tuning.task import Listener, touched_bytes, work_of
 from edged.engine.tuning.tuner import Tuner, TuningProgress
-from edged.engine.tuning.work import Listener, touched_bytes, work_of
 from edged.engine.tuning_records import chooser_for, user_record
 from edged.errors import DeviceError
 from edged.model.model_part import ModelPart

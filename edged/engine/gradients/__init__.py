@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from edged.engine.gradients.conv_gradient import conv_gradient
-from edged.engine.gradients.flatten_batch import flatten_batch_gradient
-from edged.engine.gradients.pool_gradient import average_pool_gradient, max_pool_gradient
 from edged.engine.gradients.slope import Backward
+from edged.engine.gradients.without_weights import average_pool_gradient, flatten_batch_gradient, max_pool_gradient
 from edged.model.graph import AveragePool, Conv, Flatten, MaxPool, Operator
 
 BACKWARD: Mapping[type[Operator], Backward] = {

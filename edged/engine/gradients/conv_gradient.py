@@ -4,8 +4,7 @@ from itertools import product
 
 from edged.arithmetic import ceil_div
 from edged.engine.gradients.grouped_conv import depthwise_gradient, is_depthwise
-from edged.engine.gradients.shares import group, in_shares
-from edged.engine.gradients.slope import Slope
+from edged.engine.gradients.slope import Slope, group, in_shares
 from edged.engine.gradients.winograd_weights import input_gradient_site, is_faster, winograd_gradient
 from edged.engine.launch import Launch
 from edged.engine.layout import Halo, Tensor

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from edged.arithmetic import ceil_div
-from edged.engine.gradients.shares import group, in_shares
-from edged.engine.gradients.slope import Slope, gradient_run
+from edged.engine.gradients.slope import Slope, gradient_run, group, in_shares
 from edged.engine.gradients.update import update
 from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Defines

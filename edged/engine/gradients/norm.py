@@ -14,7 +14,7 @@ from edged.engine.device import Device
 from edged.engine.gradients.slope import Slope, gradient_run
 from edged.engine.launch import Argument, Launch, Resident, Weights
 from edged.engine.layout import NO_HALO, Defines, Tensor
-from edged.engine.variants.activate import activation_defines
+from edged.engine.variants.elementwise import activation_defines
 from edged.engine.variants.pixelwise import Runs
 from edged.engine.variants.variant import WORK_GROUP, Site
 

@@ -11,7 +11,7 @@ from edged.engine.memory import arrange
 from edged.engine.opencl import cl, device_errors
 from edged.engine.planner import Plan
 from edged.engine.programs import Binaries, Programs
-from edged.engine.variants.activate import ACTIVATE
+from edged.engine.variants.elementwise import ACTIVATE
 from edged.engine.variants.variant import Site
 from edged.model.activations import RELU
 from edged.model.graph import Activate

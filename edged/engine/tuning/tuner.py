@@ -9,9 +9,8 @@ from edged.engine.selection import Choice, Chooser, candidates, source_digest
 from edged.engine.shape import Shape, shape_of
 from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.contest import Contest
-from edged.engine.tuning.problem import problem_of
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning.work import TuningTask
+from edged.engine.tuning.task import TuningTask, problem_of
 from edged.engine.tuning_records import BestVariant, RefusedVariant, TunedShape, is_refused
 from edged.engine.variants.variant import Site
 from edged.system.machine_state import UNWATCHED, Machine

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Weights
 from edged.engine.layout import Halo
-from edged.engine.variants.activate import activation_defines
+from edged.engine.variants.elementwise import activation_defines
 from edged.engine.variants.variant import Parameters, Site
 from edged.model.graph import Conv, Dense, Float32, QuantizedConv
 

@@ -1,19 +1,25 @@
-"""Fully connected layer: a matrix times a vector, each weight read once."""
+"""Fully connected layers, and matrix products of two computed tensors."""
 
 import numpy as np
 
+from edged.arithmetic import ceil_div
 from edged.engine.launch import Argument, Launch, Weights
-from edged.engine.variants.activate import activation_defines
+from edged.engine.layout import float_bits
 from edged.engine.variants.convolution import pack_bias
+from edged.engine.variants.elementwise import activation_defines
+from edged.engine.variants.pixelwise import same_blocks
+from edged.engine.variants.tiles import tiles
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
-from edged.model.graph import Dense, Float32
+from edged.model.graph import Dense, Float32, Product
+
+GPU_TILES = (4, 2, 1)
 
 
-def _parameters(site: Site[Dense]) -> tuple[Parameters, ...]:
+def _dense_parameters(site: Site[Dense]) -> tuple[Parameters, ...]:
     return tuple({"LANES": lanes} for lanes in (8, 4, 2, 1))
 
 
-def _launches(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
+def _dense(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
     blocks = site.output.blocks
     return (
         Launch(
@@ -49,4 +55,51 @@ def _pack_weights(site: Site[Dense]) -> Float32:
     return np.ascontiguousarray(packed.reshape(target.blocks, target.block, -1).transpose(0, 2, 1))
 
 
-DENSE = Variant("dense", _launches, _parameters)
+DENSE = Variant("dense", _dense, _dense_parameters)
+
+
+def _split_parameters(site: Site[Dense]) -> tuple[Parameters, ...]:
+    return tuple({"GROUP": group} for group in (WORK_GROUP, 16, 32, 128, 256))
+
+
+def _dense_split(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
+    group = parameters["GROUP"]
+    return (
+        Launch(
+            kernel="dense_split",
+            operator=site.operator.name,
+            defines=dense_defines(site),
+            arguments=dense_arguments(site),
+            items=site.output.blocks * group,
+            group=group,
+        ),
+    )
+
+
+DENSE_SPLIT = Variant("dense_split", _dense_split, _split_parameters)
+
+
+def _product_parameters(site: Site[Product]) -> tuple[Parameters, ...]:
+    """Return the tiles of one row, the best guess first."""
+    width = site.output.width
+    if site.device.kind != "cpu":
+        return tuple({"TILE": tile} for tile in GPU_TILES if tile <= width)
+    return tuple({"TILE": columns} for _, columns in tiles(1, width, site.output.block))
+
+
+def _product(site: Site[Product], parameters: Parameters) -> tuple[Launch, ...]:
+    items = site.output.height * ceil_div(site.output.width, parameters["TILE"])
+    return (
+        Launch(
+            kernel="product",
+            operator=site.operator.name,
+            defines={**site.tensor_defines(), **parameters, "FACTOR": float_bits(site.operator.factor)},
+            arguments=(*site.inputs, site.output),
+            items=items,
+            planes=site.output.blocks,
+            group=1 if site.device.kind == "cpu" else min(WORK_GROUP, items),
+        ),
+    )
+
+
+PRODUCT = Variant("product", _product, _product_parameters, can_compute=same_blocks)

@@ -9,7 +9,6 @@ from edged.engine.device import Device
 from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Defines, Tensor
 from edged.engine.variants.variant import WORK_GROUP, Site
-from edged.model.graph import AveragePool, MaxPool
 
 ITEMS_PER_CORE = 8  # work-items that share the pixels evenly, where each reads all channels
 
@@ -79,15 +78,3 @@ def across_channels(kernel: str, site: Site[Any], defines: Defines, constants: S
 def same_blocks(site: Site[Any]) -> bool:
     """Return whether the channels of all inputs lie in blocks like those of the output."""
     return all(tensor.block == site.output.block for tensor in site.inputs)
-
-
-def pool_defines(pool: MaxPool | AveragePool) -> dict[str, int]:
-    """Return the macros of `window.cl`."""
-    return {
-        "KERNEL_H": pool.kernel[0],
-        "KERNEL_W": pool.kernel[1],
-        "STRIDE_H": pool.strides[0],
-        "STRIDE_W": pool.strides[1],
-        "PAD_TOP": pool.pads[0],
-        "PAD_LEFT": pool.pads[1],
-    }

@@ -1,7 +1,10 @@
-"""The macros of `steps.cl`, which the kernels of quantized operators share."""
+"""Convert values to steps and back, add steps; the macros of `steps.cl`, which the quantized kernels share."""
 
+from edged.engine.launch import Launch
 from edged.engine.layout import Defines, float_bits
-from edged.model.graph import Pair, QuantizedConv
+from edged.engine.variants.pixelwise import pixelwise
+from edged.engine.variants.variant import Parameters, Site, Variant
+from edged.model.graph import Dequantize, Pair, Quantize, QuantizedAdd, QuantizedConv
 
 
 def bounds_defines(bounds: Pair | None) -> Defines:
@@ -21,3 +24,26 @@ def end_defines(conv: QuantizedConv) -> Defines:
     low, high = conv.own_bounds or (0, 0)
     own = {"OWN_LOW": low, "OWN_HIGH": high, "OWN_FIRST": int(conv.is_first), **sum_defines(conv.factors)}
     return {**bounds_defines(conv.bounds), **(own if conv.own_bounds else {})}
+
+
+def _quantize(site: Site[Quantize], parameters: Parameters) -> tuple[Launch, ...]:
+    operator = site.operator
+    return (pixelwise("quantize", site, {**bounds_defines(operator.bounds), "SCALE": float_bits(operator.scale)}),)
+
+
+QUANTIZE = Variant("quantize", _quantize)
+
+
+def _dequantize(site: Site[Dequantize], parameters: Parameters) -> tuple[Launch, ...]:
+    return (pixelwise("dequantize", site, {**bounds_defines(None), "SCALE": float_bits(site.operator.scale)}),)
+
+
+DEQUANTIZE = Variant("dequantize", _dequantize)
+
+
+def _quantized_add(site: Site[QuantizedAdd], parameters: Parameters) -> tuple[Launch, ...]:
+    defines = {**bounds_defines(site.operator.bounds), **sum_defines(site.operator.factors)}
+    return (pixelwise("quantized_add", site, defines),)
+
+
+QUANTIZED_ADD = Variant("quantized_add", _quantized_add)

@@ -33,7 +33,7 @@ OF_PROTOCOL_ERROR: dict[int, str] = {
     zmq.PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH: "no_key",
 }
 BY_ZAP = "by_zap"  # counted by Zap, which knows the key
-UNSEEN = "an address that had gone"
+UNSEEN = "an unknown address"
 
 
 class Endpoint:

@@ -13,12 +13,12 @@ import zmq
 from edged.clock import now_ns, wall_s
 from edged.config import Config, SecurityConfig
 from edged.errors import MessageError
+from edged.hub.events import Refusal
 from edged.hub.frames.queues import Pixels
 from edged.hub.links.authentication import Rejections
 from edged.hub.links.connection import Bounds
 from edged.hub.links.guard import Guard
 from edged.hub.links.sockets import LIVE_THREAD, OTHERS, bind, receive_parts, send_parts, serve_in
-from edged.hub.refusals import Refusal
 from edged.hub.service_threads import ServiceThreads
 from edged.messages import ClockAnswer, ClockRequest, LinkMessage, Stop, decode, encode
 from edged.transport.client_socket import by_the_kernel

@@ -137,7 +137,7 @@ class Stats:
     ) -> None:
         """`labels`: how many labels of each camera are counted by name. `node`: name of the hub's own host."""
         self.summary = Tally(cameras)
-        self.energy = HostEnergy(metrics.energy, node)
+        self.energy = HostEnergy(metrics, node)
         # capture time of each camera's newest frame, in seconds since 1970
         self.captured_at: dict[str, float] = {}
         self._metrics = metrics

@@ -1,15 +1,15 @@
-"""Count joules by host and rail, once for all workers of a host; show temperatures and frequencies."""
+"""Count joules by host and rail, once for all workers of a host; show idle watts, temperatures and frequencies."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import msgspec
-import prometheus_client
 
 from edged.clock import nanoseconds
 from edged.messages import EnergyMethod, EnergySoFar, Features, HostState, Scores, WorkerHello
 from edged.metrics import Metrics
+from edged.metrics.catalog import EnergyMetrics
 from edged.metrics.fast import Family, ScalarSeries
 from edged.system.host_watch import READ_S, HostWatch
 
@@ -34,9 +34,9 @@ class EnergySource:
 class HostEnergy:
     """Follows the sums of each worker: only what exceeds the highest one of its host is new."""
 
-    def __init__(self, counter: prometheus_client.Counter, node: str) -> None:
+    def __init__(self, metrics: EnergyMetrics, node: str) -> None:
         """`node`: name of the hub's own host."""
-        self._counter = counter
+        self._metrics = metrics
         self._node = node
         self._sources: dict[str, EnergySource] = {}
         self._reports: Counter[str] = Counter()  # by host
@@ -49,9 +49,12 @@ class HostEnergy:
         rails = {f"{host}/{rail}" if host else rail: joules for (host, rail), joules in self._total.items()}
         return EnergySoFar(rails=rails, method=min(self._methods, default="none"))  # estimated < measured
 
-    def begins(self, worker: str, host: str, attributed: Iterable[str] = ()) -> None:
-        """Record that a worker has joined, or joined again."""
-        self._sources[worker] = EnergySource(host, self._reports[host], frozenset(attributed))
+    def worker_joined(self, hello: WorkerHello) -> None:
+        """Record that a worker has joined, or joined again; show the idle watts of its host."""
+        host, attributed = hello.host, frozenset(hello.attributed_rails)
+        self._sources[hello.worker] = EnergySource(host, self._reports[host], attributed)
+        for rail, watts in hello.idle_watts.items():
+            self._metrics.idle_watts.labels(host or self._node, rail).set(watts)
 
     def answered(self, hello: WorkerHello, answer: Answer) -> Answer:
         """Return the joules of a job, minus those that other workers of its host have already reported."""
@@ -88,7 +91,7 @@ class HostEnergy:
     def _count(self, place: tuple[str, str], joules: float, method: str) -> None:
         host, rail = place
         self._total[place] = self._total.get(place, 0.0) + joules
-        self._counter.labels(host or self._node, rail, method).inc(joules)
+        self._metrics.energy.labels(host or self._node, rail, method).inc(joules)
 
 
 SILENT_NS = nanoseconds(4 * READ_S)  # then the state of the host is unknown

@@ -83,7 +83,7 @@ def prepare(heads: Heads, workers: Workers, taught: TaughtHead) -> Steps[None]:
         if hellos and not missing:
             return
         if seconds_since(begun_ns) > PREPARED_S:
-            who = f"worker {missing[0]} has not taken it" if missing else "no worker is ready"
+            who = f"worker {missing[0]} has not loaded it" if missing else "no worker is ready"
             raise ModelError(f"{who} within {PREPARED_S:g} s")
         yield
 

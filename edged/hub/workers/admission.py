@@ -35,13 +35,13 @@ def other_model(hello: WorkerHello, others: str, model: ModelInfo) -> str:
 
 def crossing(hello: WorkerHello, others: Iterable[WorkerHello], ends: Mapping[str, Ends]) -> str:
     """Return how `hello` and one of the `others` differ at a cut that both have; empty if all agree."""
-    known = {until: (other, said) for other in others for until, said in _cuts(other, ends).items()}
-    for until, said in _cuts(hello, ends).items():
-        other, heard = known.get(until, (hello, said))
-        if said != heard and other.worker != hello.worker:
+    known = {until: (other, cut) for other in others for until, cut in _cuts(other, ends).items()}
+    for until, cut in _cuts(hello, ends).items():
+        other, other_cut = known.get(until, (hello, cut))
+        if cut != other_cut and other.worker != hello.worker:
             return (
-                f"it cuts the network after {said[0]}, where {said[1]} values cross, {other.worker} after "
-                f"{heard[0]}, where {heard[1]} do: give both the same file"
+                f"it cuts the network after {cut[0]}, where {cut[1]} values cross, {other.worker} after "
+                f"{other_cut[0]}, where {other_cut[1]} do: give both the same file"
             )
     return ""
 
@@ -50,4 +50,4 @@ def _cuts(hello: WorkerHello, ends: Mapping[str, Ends]) -> dict[str, tuple[str |
     """Return, for each end of its part, as the config names it: the operator, and the values per frame."""
     part, (begin, end) = hello.part or Part(), ends.get(hello.worker, WHOLE)
     cuts = {begin: (part.begin, part.values_in), end: (part.end, part.values_out)}
-    return {until: said for until, said in cuts.items() if until is not None}
+    return {until: cut for until, cut in cuts.items() if until is not None}

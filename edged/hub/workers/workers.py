@@ -50,9 +50,8 @@ class Workers:
         hosts: HostStates,
         *,
         ends: Mapping[str, Ends],
-        node: str,
     ) -> None:
-        """`ends`: by worker, the cuts between which it runs the network. `node`: the hub's host."""
+        """`ends`: by worker, the cuts between which it runs the network."""
         self.hellos: dict[str, WorkerHello] = {}
         self._preparing: dict[str, WorkerHello] = {}  # workers that have not loaded the head that answers
         self.first: WorkerHello | None = None  # names the model that this hub serves
@@ -63,7 +62,6 @@ class Workers:
         self._energy = energy
         self._metrics = metrics
         self._hosts = hosts
-        self._node = node
         self._failures: set[tuple[str, str]] = set()  # failures that were reported, by worker and reason
         self._expect(ends)
         for camera in router.cameras:
@@ -246,7 +244,7 @@ class Workers:
     def _joins(self, name: str, hello: WorkerHello) -> HubEvent:
         """Give jobs to the worker from now on."""
         self.hellos[name] = hello
-        self._begin_energy(hello)
+        self._energy.worker_joined(hello)
         self._metrics.worker_up.labels(name, hello.device).set(1)
         random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
         note = f"; energy: {hello.energy_note}" if hello.energy_note else ""
@@ -256,11 +254,6 @@ class Workers:
         message = f"worker {name} is ready: {hello.model.name}{random}{part}{taught} on {hello.device}{note}"
         message += wrong if hello.excluded_variants else ""
         return HubEvent("worker_up", message, worker=name)
-
-    def _begin_energy(self, hello: WorkerHello) -> None:
-        self._energy.begins(hello.worker, hello.host, hello.attributed_rails)
-        for rail, watts in hello.idle_watts.items():
-            self._metrics.idle_watts.labels(hello.host or self._node, rail).set(watts)
 
     def _unfit(self, name: str, hello: WorkerHello) -> str:
         model = self.first.model if self.first else hello.model

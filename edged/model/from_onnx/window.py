@@ -1,12 +1,23 @@
-"""Read the windows of Conv and the pools: kernel, strides and pads."""
+"""Convert the operators with a window, Conv and the pools; read its kernel, strides and pads."""
+
+from collections.abc import Callable
+
+import numpy as np
 
 from edged.arithmetic import ceil_div
 from edged.errors import ModelError
+from edged.model.activations import RELU
+from edged.model.from_onnx import quantized
 from edged.model.from_onnx.node import OnnxNode
-from edged.model.from_onnx.scope import NO_PADS, InvalidNodeError
-from edged.model.graph import Pads, Pair
+from edged.model.from_onnx.scope import NO_PADS, InvalidNodeError, Scope
+from edged.model.graph import Activate, AveragePool, Conv, MaxPool, Operator, Pads, Pair
+from edged.model.shapes import extent
 
 MAX_STEP = 2**16  # largest kernel, stride, dilation or pad
+CONV_ATTRIBUTES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
+_POOL_ATTRIBUTES = ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides")
+AVERAGE_POOL_ATTRIBUTES = (*_POOL_ATTRIBUTES, "count_include_pad")
+MAX_POOL_ATTRIBUTES = (*_POOL_ATTRIBUTES, "storage_order")
 
 
 def pair(node: OnnxNode, name: str, default: Pair | None) -> Pair:
@@ -56,3 +67,76 @@ def sum_of(*several: Pads) -> Pads:
     """Add pads element by element."""
     top, left, bottom, right = (sum(side) for side in zip(*several, strict=True))
     return top, left, bottom, right
+
+
+def conv(node: OnnxNode, scope: Scope) -> None:
+    weight = scope.weights(node.input(1))
+    if weight.ndim != 4 or weight.size == 0:
+        raise ModelError(f"has weights of shape {weight.shape}; supported is 2-D: (out, in, height, width)")
+    kernel: Pair = (weight.shape[2], weight.shape[3])
+    if pair(node, "kernel_shape", kernel) != kernel:
+        raise ModelError(f"attribute kernel_shape is not {kernel}, the shape of its weights")
+    bias = scope.weights(node.input(2)) if node.input(2) else np.zeros(len(weight), np.float32)
+    tensor, around = scope.padded_image(node.input(0))
+    strides, dilations = pair(node, "strides", (1, 1)), pair(node, "dilations", (1, 1))
+    size = scope.padded_size(tensor, around)
+    pads = sum_of(around, padding(node, size, extent(kernel, dilations), strides))
+    groups = node.integer("group", 1)
+    if not 1 <= groups <= len(weight):
+        raise ModelError(f"attribute group is {groups}; supported is 1 to {len(weight)}, its output channels")
+    name = node.output
+    operator = Conv(name, (tensor,), name, weight, bias, strides, pads, dilations, groups)
+    layer = quantized.layer_of(node, scope, tensor)
+    scope.push(quantized.conv(operator, layer) if layer else operator)
+
+
+def max_pool(node: OnnxNode, scope: Scope) -> None:
+    if node.integer("storage_order", 0):
+        raise ModelError("attribute storage_order is supported only as 0")
+    tensor, around = scope.padded_image(node.input(0))
+    if any(around) and not _is_relu(scope.writer(tensor)):
+        raise ModelError("reads what a Pad node writes; supported where that pads the output of Relu")
+    kernel, strides, pads, extra = _pool_window(node, scope, tensor, around)
+    scope.push(MaxPool(node.output, (tensor,), node.output, kernel, strides, sum_of(around, pads, extra)))
+
+
+def _is_relu(writer: Operator | None) -> bool:
+    return isinstance(writer, Activate) and writer.activation == RELU
+
+
+def average_pool(node: OnnxNode, scope: Scope) -> None:
+    tensor, around = scope.padded_image(node.input(0))
+    kernel, strides, pads, extra = _pool_window(node, scope, tensor, around)
+    counted = bool(node.integer("count_include_pad", 0)) and any(pads)
+    if any(around) and any(pads) and not counted:
+        raise ModelError("has pads and reads what a Pad node writes; supported is one of both")
+    counted = counted or any(around)
+    if counted and any(extra):
+        raise ModelError("attribute ceil_mode is not supported where padding counts and the last window is cut")
+    all_pads = sum_of(around, pads, extra)
+    scope.push(AveragePool(node.output, (tensor,), node.output, kernel, strides, all_pads, counted))
+
+
+def global_pool(kind: type[AveragePool] | type[MaxPool]) -> Callable[[OnnxNode, Scope], None]:
+    """Return the converter of GlobalAveragePool or GlobalMaxPool."""
+
+    def convert(node: OnnxNode, scope: Scope) -> None:
+        tensor = scope.image(node.input(0))
+        _, height, width = scope.shapes[tensor]
+        scope.push(kind(node.output, (tensor,), node.output, (height, width)))
+
+    return convert
+
+
+def _pool_window(node: OnnxNode, scope: Scope, tensor: str, around: Pads) -> tuple[Pair, Pair, Pads, Pads]:
+    """Return kernel, strides, pads, and the extra pads of ceil_mode at the bottom and the right."""
+    if pair(node, "dilations", (1, 1)) != (1, 1):
+        raise ModelError("attribute dilations is supported only as 1")
+    kernel, strides = pair(node, "kernel_shape", None), pair(node, "strides", (1, 1))
+    size = scope.padded_size(tensor, around)
+    pads = padding(node, size, kernel, strides)
+    if not node.integer("ceil_mode", 0):
+        return kernel, strides, pads, NO_PADS
+    bottom = last_window(size[0], kernel[0], strides[0], pads[0], pads[2])
+    right = last_window(size[1], kernel[1], strides[1], pads[1], pads[3])
+    return kernel, strides, pads, (0, 0, bottom, right)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.gradients.dropout import salt_of, threshold_of
+from edged.engine.gradients.without_weights import salt_of, threshold_of
 from edged.model import graph
 from edged.model.activations import LINEAR, Activation, apply
 from edged.model.graph import Operator, Pads, Pair

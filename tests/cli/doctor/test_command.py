@@ -15,7 +15,7 @@ def test_a_board_with_a_mistake_in_its_config(tmp_path: Path) -> None:
     config.write_text("camera: {}\n")
     done = edged("doctor", config, env=NO_OPENCL)
     assert done.returncode == 1
-    assert "MEND  config: " in done.stdout
+    assert "FIX  config: " in done.stdout
     assert "did you mean 'cameras'?" in " ".join(done.stdout.split())
     assert (
         max(len(line) for line in done.stdout.splitlines() if not line.startswith(" " * 10)) <= 80

@@ -1,4 +1,4 @@
-"""What `edged doctor` says of a board, and the line that mends it."""
+"""What `edged doctor` says of a board, and the line that fixes it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -30,12 +30,12 @@ OPEN_MALI = replace(MALI, group="render", mode="crw-rw----", usable=True)
 WITH_RUSTICL = {"pocl.icd": "libpocl.so.2", "rusticl.icd": "libRusticlOpenCL.so.1"}
 
 
-def to_mend(facts: Facts) -> list[Judgement]:
-    return [each for each in judge(facts) if each.level == "mend"]
+def to_fix(facts: Facts) -> list[Judgement]:
+    return [each for each in judge(facts) if each.level == "fix"]
 
 
 def the_one_to_mend(facts: Facts) -> Judgement:
-    [judgement] = to_mend(facts)
+    [judgement] = to_fix(facts)
     return judgement
 
 
@@ -48,8 +48,8 @@ def gpu(*nodes: DeviceFile, **changes: Any) -> Drivers:
 
 
 def test_a_healthy_board_has_nothing_to_mend() -> None:
-    assert to_mend(board()) == []
-    assert page(judge(board())).endswith("nothing to mend")
+    assert to_fix(board()) == []
+    assert page(judge(board())).endswith("nothing to fix")
 
 
 def test_a_render_node_that_the_user_may_not_open() -> None:
@@ -59,7 +59,7 @@ def test_a_render_node_that_the_user_may_not_open() -> None:
 
 
 def test_a_device_file_that_no_group_may_open_gets_a_group_first() -> None:
-    found, _ = to_mend(board(drivers=gpu(MALI, libmali=("/usr/lib/libmali.so",))))
+    found, _ = to_fix(board(drivers=gpu(MALI, libmali=("/usr/lib/libmali.so",))))
     assert found.remedy[0] == "sudo chgrp render /dev/mali0"
     assert found.remedy[-1] == "sudo usermod -aG render ann  # then log in again"
 
@@ -86,7 +86,7 @@ def test_rusticl_that_is_switched_on_but_finds_no_gpu() -> None:
 def test_rusticl_on_the_gpu_beside_a_libmali_that_this_kernel_cannot_use() -> None:
     drivers = gpu(RENDER, vendors=WITH_RUSTICL, libmali=("/usr/lib/libmali.so",))
     facts = board(drivers=drivers, devices=(RUSTICL,))
-    assert to_mend(facts) == []
+    assert to_fix(facts) == []
     assert "/usr/lib/libmali.so needs the vendor's kernel driver mali" in notes(facts)
 
 
@@ -97,7 +97,7 @@ def test_libmali_that_the_loader_does_not_know() -> None:
 
 def test_libmali_on_its_device() -> None:
     arm = replace(RUSTICL, platform="ARM Platform", name="Mali-G610 r0p0", driver="3.0")
-    assert to_mend(board(drivers=gpu(OPEN_MALI), devices=(arm,))) == []
+    assert to_fix(board(drivers=gpu(OPEN_MALI), devices=(arm,))) == []
 
 
 def test_no_driver_at_all() -> None:
@@ -122,7 +122,7 @@ def test_a_driver_that_crashes_while_it_is_loaded() -> None:
 def test_a_variant_that_fails_is_a_note_and_a_network_that_fails_is_to_mend() -> None:
     wrong = TriedStep("plain winograd", problem="conv_winograd computes layer wide wrongly")
     facts = board(devices=(replace(POCL, tried=(wrong,)),))
-    assert to_mend(facts) == []
+    assert to_fix(facts) == []
     assert "self-test, plain winograd: conv_winograd computes" in notes(facts)
     crash = TriedStep(
         "digits", problem="pthread-cortex-a72: no self-test: the driver ended its process by SIGABRT"
@@ -173,7 +173,7 @@ def test_an_address_that_the_service_itself_may_use_is_a_note() -> None:
     checked = (Finding("error", "metrics.address", "127.0.0.1:9464 is in use (by another edged?)"),)
     active = ServiceUnit("active (running)", "enabled", "success", "0", ("video", "render"))
     facts = board(checked=checked, unit=active)
-    assert to_mend(facts) == []
+    assert to_fix(facts) == []
     assert "the service runs, so it may be the one" in notes(facts)
 
 

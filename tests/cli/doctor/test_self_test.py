@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli.doctor.collect import devices, self_test
-from edged.cli.doctor.collect.self_test import STEPS, try_device
+from edged.cli.doctor.collect import devices
+from edged.cli.doctor.collect.devices import STEPS, try_device
 from edged.engine.device import Device
 from edged.runtime import drivers
 from tests.cli.doctor import crashing_process
@@ -18,7 +18,7 @@ A_DEVICE = Device(
 
 
 def test_a_crash_is_reported_and_the_other_steps_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(self_test, "MODULE", crashing_process.__name__)
+    monkeypatch.setattr(devices, "SELF_TEST", crashing_process.__name__)
 
     tried = {each.step: each for each in try_device(A_DEVICE, lambda text: None)}
 
@@ -45,8 +45,8 @@ def test_a_driver_that_crashes_as_it_is_loaded_is_reported(
 def test_a_step_that_does_not_end_is_named_with_its_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "endless.py").write_text("import signal; signal.pause()")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(self_test, "MODULE", "endless")
-    monkeypatch.setattr(self_test, "LIMIT_S", 0.1)
+    monkeypatch.setattr(devices, "SELF_TEST", "endless")
+    monkeypatch.setattr(devices, "LIMIT_S", 0.1)
 
     problems = {each.problem for each in try_device(A_DEVICE, lambda text: None)}
 

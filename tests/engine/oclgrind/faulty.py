@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from edged.engine.device import find_device
 from edged.engine.launch import Launch
-from edged.engine.variants.activate import ACTIVATE
+from edged.engine.variants.elementwise import ACTIVATE
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.activations import RELU
 from edged.model.graph import Activate

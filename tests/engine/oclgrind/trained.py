@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from edged.engine.device import find_device
-from edged.engine.gradients.pool_gradient import average_pool_gradient, max_pool_gradient
+from edged.engine.gradients.without_weights import average_pool_gradient, max_pool_gradient
 from edged.model.activations import RELU
 from edged.model.graph import AveragePool, MaxPool
 from edged.train.optimizer import Adam, Sgd

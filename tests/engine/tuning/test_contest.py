@@ -9,8 +9,8 @@ from edged.engine.device import Device
 from edged.engine.layout import Element
 from edged.engine.selection import Choice, Rules, candidates
 from edged.engine.tuning.contest import Contest, Trial
-from edged.engine.tuning.problem import problem_of
 from edged.engine.tuning.rig import Rig
+from edged.engine.tuning.task import problem_of
 from tests.engine.tuning.sites import CONV_BROKEN, CONV_WRONG, conv_site
 from tests.system.scripted_machine import ScriptedMachine
 

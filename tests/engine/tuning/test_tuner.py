@@ -13,8 +13,8 @@ from edged.engine.selection import Rules
 from edged.engine.shape import shape_of
 from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.rig import Rig
+from edged.engine.tuning.task import Listener, TuningTask, touched_bytes, work_of
 from edged.engine.tuning.tuner import Tuner, TuningProgress
-from edged.engine.tuning.work import Listener, TuningTask, touched_bytes, work_of
 from edged.engine.tuning_records import chooser_for, read_record, user_record
 from edged.engine.variants import VARIANTS
 from edged.engine.variants.conv_general import CONV_GENERAL

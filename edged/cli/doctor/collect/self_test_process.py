@@ -1,4 +1,4 @@
-"""The process of `self_test`: runs the steps of a request, and adds a line of JSON to its report for each.
+"""The process that tests a device: runs the steps of a request, and adds a line of JSON for each to its report.
 
 Two small networks with random weights serve to compare every variant of their convolutions with the reference.
 """

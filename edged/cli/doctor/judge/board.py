@@ -1,4 +1,4 @@
-"""Judge the facts: what is well, what to know, and what must be mended, by which command. Functions on values."""
+"""Judge the facts: what is well, what to know, and what must be fixed, by which command. Functions on values."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ LOW_MEMORY = 256 * MIB  # available: ResNet-50 alone holds 102 MB of weights
 LOW_DISK = 512 * MIB  # what the caches may grow to
 NEAR_C = 5.0  # below the temperature at which the kernel slows something down
 
-LEVELS: dict[Literal["ok", "warning", "error"], Level] = {"ok": "ok", "warning": "note", "error": "mend"}
+LEVELS: dict[Literal["ok", "warning", "error"], Level] = {"ok": "ok", "warning": "note", "error": "fix"}
 RUNS = "runs the model"
 IN_USE = "is in use"  # what `edged check` says of an address
 AS_SERVICE = (
@@ -49,17 +49,17 @@ def _memory(system: System) -> Judgement:
     text = f"{system.available / GIB:.1f} of {system.memory / GIB:.1f} GiB are available"
     if system.available >= LOW_MEMORY:
         return Judgement("System", "ok", "memory", text)
-    return Judgement("System", "mend", "memory", f"{text}: stop other programs", ("ps aux --sort=-rss | head",))
+    return Judgement("System", "fix", "memory", f"{text}: stop other programs", ("ps aux --sort=-rss | head",))
 
 
 def _disk(disk: Disk) -> Judgement:
     what = f"disk of {disk.what}"
     text = f"{disk.free / GIB:.1f} of {disk.total / GIB:.1f} GiB are free at {disk.path}"
     if not disk.writable:
-        return Judgement("System", "mend", what, f"{disk.path} is not writable by this user")
+        return Judgement("System", "fix", what, f"{disk.path} is not writable by this user")
     if disk.free < LOW_DISK:
         return Judgement(
-            "System", "mend", what, f"{text}: free at least 0.5 GiB", (f"du -xh {disk.path} | sort -h",)
+            "System", "fix", what, f"{text}: free at least 0.5 GiB", (f"du -xh {disk.path} | sort -h",)
         )
     if disk.temporary:
         return Judgement("System", "note", what, f"{text}, in memory: a restart of the board empties it")
@@ -91,7 +91,7 @@ def _heat(system: System) -> Iterator[Judgement]:
         trip = system.trips.get(sensor)
         text = f"{celsius:.0f} °C" + (f", the kernel acts at {trip:.0f} °C" if trip else "")
         if trip and celsius > trip - NEAR_C:
-            yield Judgement("System", "mend", f"heat {sensor}", f"{text}: cool the board (heat sink, fan, place)")
+            yield Judgement("System", "fix", f"heat {sensor}", f"{text}: cool the board (heat sink, fan, place)")
         else:
             yield Judgement("System", "ok", f"heat {sensor}", text)
 
@@ -104,7 +104,7 @@ def _cameras(facts: Facts) -> Iterator[Judgement]:
         remedy = (f"sudo usermod -aG video {facts.user}  # then log in again",)
         is_permission = camera.problem.startswith("permission denied")
         text = f"{camera.name}: {camera.problem}"
-        yield Judgement("Cameras", "mend", camera.path, text, remedy if is_permission else ())
+        yield Judgement("Cameras", "fix", camera.path, text, remedy if is_permission else ())
     if not facts.cameras:
         yield Judgement("Cameras", "ok", "V4L2", "none; URLs, videos, folders and synthetic:digits need none")
 
@@ -113,7 +113,7 @@ def _rails(facts: Facts) -> Iterator[Judgement]:
     if facts.rails:
         yield Judgement("Power", "ok", "rails", ", ".join(facts.rails))
     for rail in facts.unreadable_rails:
-        yield Judgement("Power", "mend", f"rail {rail.name}", f"{rail.reason}: {rail.path}", rail.remedies)
+        yield Judgement("Power", "fix", f"rail {rail.name}", f"{rail.reason}: {rail.path}", rail.remedies)
     if not facts.rails and not facts.unreadable_rails:
         yield Judgement("Power", "ok", "rails", facts.rails_note)
 
@@ -131,7 +131,7 @@ def judge_running(facts: Facts) -> Iterator[Judgement]:
 
 def _config(facts: Facts) -> Iterator[Judgement]:
     if facts.config_problem:
-        yield Judgement("Config", "mend", "config", facts.config_problem, (f"edged check {facts.config_file}",))
+        yield Judgement("Config", "fix", "config", facts.config_problem, (f"edged check {facts.config_file}",))
         return
     others = f", and {', '.join(facts.overrides)}" if facts.overrides else ""
     yield Judgement("Config", "ok", "config", f"{facts.config_file}{others}")
@@ -147,7 +147,7 @@ def _unit(unit: ServiceUnit) -> Judgement:
     text = f"{unit.state}, {unit.enabled}, {unit.restarts} restarts"
     if unit.state.startswith("failed") or unit.result != "success":
         remedy = ("journalctl -u edged -p warning -n 30",)
-        return Judgement("Service", "mend", "edged.service", f"{text}, last result: {unit.result}", remedy)
+        return Judgement("Service", "fix", "edged.service", f"{text}, last result: {unit.result}", remedy)
     is_on = unit.enabled.startswith("enabled")
     enable: tuple[str, ...] = () if is_on else ("sudo systemctl enable --now edged",)
     return Judgement("Service", "ok" if is_on else "note", "edged.service", text, enable)
@@ -160,7 +160,7 @@ def _groups(facts: Facts, unit: ServiceUnit) -> Iterator[Judgement]:
         if not is_open:
             text = f"{node.mode}, group {node.group}: the service, in {', '.join(unit.groups)}, may not open it"
             remedy = (f"sudo systemctl edit edged  # [Service] SupplementaryGroups=video render {node.group}",)
-            yield Judgement("Service", "mend", node.path, text, remedy)
+            yield Judgement("Service", "fix", node.path, text, remedy)
 
 
 def _workers(facts: Facts) -> Iterator[Judgement]:
@@ -180,7 +180,7 @@ def _worker(worker: RunningWorker, promised: Finding | None) -> Judgement:
     remedy = ("journalctl -u edged -p warning -n 30",)
     if promised and worker.ready and worker.device not in promised.text:
         differs = f"{text}; `edged check` promises {promised.text}"
-        return Judgement("Service", "mend", f"worker {worker.name}", differs, ("sudo systemctl restart edged",))
+        return Judgement("Service", "fix", f"worker {worker.name}", differs, ("sudo systemctl restart edged",))
     if promised and RUNS in promised.text and not worker.serving:
-        return Judgement("Service", "mend", f"worker {worker.name}", f"{text}; it should serve", remedy)
+        return Judgement("Service", "fix", f"worker {worker.name}", f"{text}; it should serve", remedy)
     return Judgement("Service", "ok", f"worker {worker.name}", text)

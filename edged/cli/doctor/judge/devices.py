@@ -37,7 +37,7 @@ def _node(node: DeviceFile, user: str) -> Judgement:
         keep = "lasts until the device is added again; 70-edged.rules of `make install` makes it permanent"
         remedy = (f"sudo chgrp render {node.path}", f"sudo chmod 660 {node.path}  # {keep}")
     remedy = (*remedy, f"sudo usermod -aG {group} {user}  # then log in again")
-    return Judgement("Drivers", "mend", what, f"{text}: {user} may not use it", remedy)
+    return Judgement("Drivers", "fix", what, f"{text}: {user} may not use it", remedy)
 
 
 def _vendors(drivers: Drivers) -> Judgement:
@@ -47,7 +47,7 @@ def _vendors(drivers: Drivers) -> Judgement:
         return Judgement("Drivers", "ok", "OpenCL", "by OCL_ICD_VENDORS")
     remedy = ("sudo apt install pocl-opencl-icd",)
     text = "/etc/OpenCL/vendors names no driver: NumPy computes, slowly"
-    return Judgement("Drivers", "mend", "OpenCL", text, remedy)
+    return Judgement("Drivers", "fix", "OpenCL", text, remedy)
 
 
 def _mali(drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Iterator[Judgement]:
@@ -75,14 +75,14 @@ def _open_driver(kernel: str, drivers: Drivers, devices: Sequence[ExaminedDevice
     driver = MESA[kernel]
     if not any("rusticl" in name for name in drivers.vendors):
         remedy = ("sudo apt install mesa-opencl-icd",)
-        yield Judgement("Drivers", "mend", what, "rusticl, Mesa's OpenCL for it, is not installed", remedy)
+        yield Judgement("Drivers", "fix", what, "rusticl, Mesa's OpenCL for it, is not installed", remedy)
     elif driver not in drivers.variables.get("RUSTICL_ENABLE", "").split(","):
         needed = ".".join(map(str, BY_DEFAULT))
         text = f"rusticl is installed, but Mesa before {needed} uses this GPU only with RUSTICL_ENABLE={driver}"
-        yield Judgement("Drivers", "mend", what, text, (f"export RUSTICL_ENABLE={driver}", f"{SERVICE}{driver}"))
+        yield Judgement("Drivers", "fix", what, text, (f"export RUSTICL_ENABLE={driver}", f"{SERVICE}{driver}"))
     else:
         text = "rusticl is installed and switched on, but lists no GPU: may this user open the device file above?"
-        yield Judgement("Drivers", "mend", what, text, ("sudo dmesg | grep -i -e panfrost -e panthor",))
+        yield Judgement("Drivers", "fix", what, text, ("sudo dmesg | grep -i -e panfrost -e panthor",))
 
 
 def _vendor_driver(drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Iterator[Judgement]:
@@ -94,10 +94,10 @@ def _vendor_driver(drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Itera
         text = (
             f"{library} is there, but lists no device: /etc/OpenCL/vendors must name it, in the kernel's version"
         )
-        yield Judgement("Drivers", "mend", "kernel driver mali", text, remedy)
+        yield Judgement("Drivers", "fix", "kernel driver mali", text, remedy)
     else:
         text = "the vendor's libmali, which it needs, is not installed: take it from the board's maker"
-        yield Judgement("Drivers", "mend", "kernel driver mali", text)
+        yield Judgement("Drivers", "fix", "kernel driver mali", text)
 
 
 def judge_devices(facts: Facts) -> Iterator[Judgement]:
@@ -106,10 +106,10 @@ def judge_devices(facts: Facts) -> Iterator[Judgement]:
         vendors = facts.drivers.vendors if len(facts.drivers.vendors) > 1 else ()
         remedy = tuple(f"OCL_ICD_VENDORS=/etc/OpenCL/vendors/{name} edged doctor" for name in vendors)
         text = f"{facts.devices_problem}; remove or update the driver" + ": try one at a time" * bool(remedy)
-        yield Judgement("Devices", "mend", "OpenCL", text, remedy)
+        yield Judgement("Devices", "fix", "OpenCL", text, remedy)
     elif not facts.devices and "OCL_ICD_VENDORS" in facts.drivers.variables:
         text = f"no device in {facts.drivers.variables['OCL_ICD_VENDORS']}, which OCL_ICD_VENDORS names"
-        yield Judgement("Devices", "mend", "OpenCL", text, ("unset OCL_ICD_VENDORS",))
+        yield Judgement("Devices", "fix", "OpenCL", text, ("unset OCL_ICD_VENDORS",))
     elif not facts.devices:
         yield Judgement("Devices", "note", "OpenCL", "no device: NumPy computes, which is slow")
     for device in facts.devices:
@@ -124,7 +124,7 @@ def _device(device: ExaminedDevice, *, busy: bool) -> Iterator[Judgement]:
     for defect in known_defects(device):
         remedy = (defect.remedy,) if defect.remedy else ()
         text = f"{defect.what} ({defect.source}); {defect.workaround}"
-        yield Judgement(section, "mend" if remedy else "note", "known defect", text, remedy)
+        yield Judgement(section, "fix" if remedy else "note", "known defect", text, remedy)
     if busy:
         yield Judgement(section, "note", "in use", "the daemon computes on it: the figures below are too low")
     yield from _self_test(section, device)
@@ -176,4 +176,4 @@ def _failed(section: str, device: ExaminedDevice, failed: TriedStep) -> Judgemen
     if not is_default:
         return Judgement(section, "note", "failed", text)
     remedy = ("edged devices  # workers: names the device, numpy needs no driver",)
-    return Judgement(section, "mend", "failed", f"{text}; use another device, or update the driver", remedy)
+    return Judgement(section, "fix", "failed", f"{text}; use another device, or update the driver", remedy)

@@ -1,4 +1,4 @@
-"""The norm of groups of channels of an image: statistics of each channel first."""
+"""Norms: of the channels of each pixel, of groups of channels of an image, and of the channels around each one."""
 
 from dataclasses import replace
 
@@ -7,12 +7,24 @@ import numpy as np
 from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Element, Tensor, float_bits
 from edged.engine.variants.convolution import pack_by_channel
-from edged.engine.variants.pixelwise import pixelwise, same_blocks
+from edged.engine.variants.pixelwise import across_channels, pixelwise, same_blocks, with_constants
 from edged.engine.variants.variant import Parameters, Site, Variant
-from edged.model.graph import Float32, GroupNorm
+from edged.model.graph import Float32, GroupNorm, LayerNorm, LocalResponseNorm
 
 
-def _launches(site: Site[GroupNorm], parameters: Parameters) -> tuple[Launch, ...]:
+def _layer_norm(site: Site[LayerNorm], parameters: Parameters) -> tuple[Launch, ...]:
+    norm = site.operator
+    constants = (
+        Weights(lambda: pack_by_channel(site, norm.factor)),
+        Weights(lambda: pack_by_channel(site, norm.offset)),
+    )
+    return (across_channels("layer_norm", site, {"EPSILON": float_bits(norm.epsilon)}, constants),)
+
+
+LAYER_NORM = Variant("layer_norm", _layer_norm, can_compute=same_blocks)
+
+
+def _group_norm(site: Site[GroupNorm], parameters: Parameters) -> tuple[Launch, ...]:
     norm, source, target = site.operator, site.inputs[0], site.output
     statistics = Tensor(
         f"{norm.name}.statistics", source.frames, source.channels, 1, 2, source.block, element=Element.FLOAT32
@@ -39,4 +51,13 @@ def _packed(site: Site[GroupNorm]) -> Float32:
     return np.ascontiguousarray(np.stack(blocks, axis=1), np.float32)
 
 
-GROUP_NORM = Variant("group_norm", _launches, can_compute=same_blocks)
+GROUP_NORM = Variant("group_norm", _group_norm, can_compute=same_blocks)
+
+
+def _local_response_norm(site: Site[LocalResponseNorm], parameters: Parameters) -> tuple[Launch, ...]:
+    norm = site.operator
+    numbers = Weights(lambda: np.array([norm.bias, norm.alpha / norm.size, norm.beta], np.float32))
+    return (with_constants("local_response_norm", site, numbers, {"SIZE": norm.size}),)
+
+
+LOCAL_RESPONSE_NORM = Variant("local_response_norm", _local_response_norm)

@@ -1,6 +1,6 @@
 import pytest
 
-from edged.client.schema import PUBLISHED, json_schema, schema_file
+from tools.message_schemas import PUBLISHED, json_schema, schema_file
 
 
 @pytest.mark.parametrize("what", PUBLISHED)

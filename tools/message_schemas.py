@@ -9,7 +9,7 @@ import msgspec
 
 from edged.messages import Event, Prediction, Published, SnapshotHeader, Status
 
-FOLDER = Path(__file__).resolve().parents[1]
+FOLDER = Path(__file__).resolve().parents[1] / "edged"
 PUBLISHED: dict[str, type[Published]] = {
     "prediction": Prediction,
     "event": Event,

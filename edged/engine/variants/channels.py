@@ -1,0 +1,60 @@
+"""Operators on the channels of each pixel: concatenate, select, reduce to one number, softmax."""
+
+from itertools import accumulate
+
+import numpy as np
+
+from edged.engine.launch import Launch, Weights
+from edged.engine.layout import Tensor
+from edged.engine.variants.pixelwise import Runs, across_channels, same_blocks, with_constants
+from edged.engine.variants.variant import Parameters, Site, Variant
+from edged.model.graph import Concat, ReduceChannels, SelectChannels, Softmax
+from edged.model.reference import REDUCTIONS
+
+REDUCTION_NUMBERS = {kind: number for number, kind in enumerate(REDUCTIONS)}  # as `reduce_channels.cl` has them
+
+
+def _concat(site: Site[Concat], parameters: Parameters) -> tuple[Launch, ...]:
+    """Return a copy for each input, in their order: see `concat.cl`."""
+    firsts = accumulate((tensor.channels for tensor in site.inputs), initial=0)
+    return tuple(_copy(site, tensor, first) for tensor, first in zip(site.inputs, firsts, strict=False))
+
+
+def _copy(site: Site[Concat], source: Tensor, first: int) -> Launch:
+    runs = Runs(site.output, site.device)
+    return Launch(
+        kernel="concat",
+        operator=site.operator.name,
+        defines={**source.defines("IN"), **site.output.defines("OUT"), "RUN": runs.length, "FIRST_CHANNEL": first},
+        arguments=(source, site.output),
+        items=runs.count,
+        planes=source.blocks,
+        group=runs.group,
+    )
+
+
+CONCAT = Variant("concat", _concat, can_compute=same_blocks)
+
+
+def _select_channels(site: Site[SelectChannels], parameters: Parameters) -> tuple[Launch, ...]:
+    order = site.operator.order
+    is_in_a_row = same_blocks(site) and order == tuple(range(order[0], order[0] + len(order)))
+    defines = {"FIRST_CHANNEL": order[0] if is_in_a_row else -1}
+    return (with_constants("select_channels", site, Weights(lambda: np.array(order, np.float32)), defines),)
+
+
+SELECT_CHANNELS = Variant("select_channels", _select_channels)
+
+
+def _reduce_channels(site: Site[ReduceChannels], parameters: Parameters) -> tuple[Launch, ...]:
+    return (across_channels("reduce_channels", site, {"REDUCTION": REDUCTION_NUMBERS[site.operator.kind]}),)
+
+
+REDUCE_CHANNELS = Variant("reduce_channels", _reduce_channels, can_compute=same_blocks)
+
+
+def _softmax(site: Site[Softmax], parameters: Parameters) -> tuple[Launch, ...]:
+    return (across_channels("softmax", site, {"LOG": int(site.operator.is_log)}),)
+
+
+SOFTMAX = Variant("softmax", _softmax, can_compute=same_blocks)
