@@ -201,6 +201,7 @@ class Delivery:
         self._sent: deque[Sent] = deque()
         self._confirmed = 0
         self.place = place
+        self.has_delivered = False  # whether the server has acknowledged a message
 
     async def put(self, what: Delivered) -> None:
         """Send a message, as soon as there is room. Raises what `settle` raises."""
@@ -234,6 +235,7 @@ class Delivery:
                 ack = await sent.ack
             except TimeoutError:
                 raise ServerError(f"no acknowledgement within {ACK_S:g} s") from None
+            self.has_delivered = True
             # Messages of the connection before may still arrive, out of order: at most two windows of them
             number = ack.seq if self._confirmed > 2 * WINDOW else number
         self._sent.popleft()

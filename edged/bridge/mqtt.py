@@ -6,6 +6,7 @@ paho-mqtt, an optional dependency.
 
 import logging
 import math
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,11 +29,12 @@ from edged.config import Config, MqttConfig
 from edged.config.load import password_in
 from edged.errors import ConfigError
 from edged.messages import Event, Prediction, Status
+from edged.system.backoff import Backoff
 from edged.transport.tls import client_context
 
 INSTALL = "pip install paho-mqtt"
 KEEPALIVE_S = 15
-LONGEST_WAIT_S = 60  # between two attempts to connect; the first comes after a second
+LONGEST_WAIT_S = 60  # between two attempts to connect; a connection that lasts so long has succeeded
 QUEUED = 1000  # events that wait for a broker; of a retained topic only the last message waits
 
 log = logging.getLogger("edged.bridge")
@@ -51,6 +53,8 @@ class Broker:
         self._config = config
         self._last: dict[str, MqttMessage] = {}
         self._problem = ""
+        self._backoff = Backoff(longest_s=LONGEST_WAIT_S)  # after connections that the broker ends soon
+        self._connected_s: float | None = None
         self._client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=client_id)
         self._client.on_connect = self._on_connect
         self._client.on_disconnect = self._on_disconnect
@@ -94,21 +98,30 @@ class Broker:
         if reason.is_failure:
             self._report(f"{self._config.address} rejects the connection: {reason}")
             return
-        self._problem = ""
+        self._connected_s = time.monotonic()
         log.info("connected to %s", self._config.address)
         for message in list(self._last.values()):
             self._send(message)
 
     def _on_disconnect(self, _client: Any, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:
-        if reason.is_failure and not self._problem:
+        if self._connected_s is None:  # it was rejected, as reported
+            return
+        if time.monotonic() - self._connected_s > LONGEST_WAIT_S:
+            self._problem = ""
+            self._backoff.succeeded()
+        self._connected_s = None
+        if reason.is_failure:
             self._report(f"the connection to {self._config.address} is lost: {reason}")
+            wait_s = math.ceil(self._backoff.failed())
+            log.info("next attempt in %d s", wait_s)
+            self._client.reconnect_delay_set(wait_s, LONGEST_WAIT_S)  # paho itself begins again by the shortest
 
     def _on_connect_fail(self, _client: Any, _data: Any) -> None:
         or_refused = ", or its certificate is not trusted" if self._config.is_encrypted else ""
         self._report(f"{self._config.address} does not answer{or_refused}")
 
     def _report(self, problem: str) -> None:
-        """Log a problem once; the next connection solves it."""
+        """Log a problem once, until a connection lasts."""
         if problem != self._problem:
             log.warning("%s; trying again", problem)
         self._problem = problem

@@ -7,6 +7,7 @@ only events and statuses are read from the hub, so that a server that is away co
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -132,19 +133,20 @@ class NatsBridge:
                 await self._visit(notices, backoff)
             except* (OSError, ServerError, nats.errors.Error) as errors:
                 self._report(self._explained(_first(errors)))
-            await asyncio.sleep(backoff.failed())
+            wait_s = backoff.failed()
+            log.info("next attempt in %.1f s", wait_s)
+            await asyncio.sleep(wait_s)
 
     async def _visit(self, notices: Notices, backoff: Backoff) -> None:
-        """Connect, and carry messages until something fails."""
+        """Connect, and carry messages until something fails. It succeeds if it lasts or delivers something."""
         client = await connect(self._nats, f"edged {self._config.node}", reconnects=False)
         try:
             stream = FleetStream(client, self._nats, self._subjects)
             await stream.open()
             place, behind = await stream.place(self._file)
             log.info("connected to %s; %s continues after %d", self._nats.servers[0], self._config.node, place.seq)
-            self._problem = ""
-            backoff.succeeded()
             delivery = Delivery(stream, place, behind)
+            opened_s = time.monotonic()
             try:
                 async with asyncio.TaskGroup() as group:
                     group.create_task(self._carry(delivery, place, is_first=not behind))
@@ -152,6 +154,9 @@ class NatsBridge:
                     group.create_task(self._save(stream, delivery))
             finally:
                 delivery.close()
+                if delivery.has_delivered or time.monotonic() - opened_s > LONGEST_WAIT_S:
+                    self._problem = ""
+                    backoff.succeeded()
         finally:
             await close(client)
 
@@ -193,7 +198,7 @@ class NatsBridge:
         return str(error) if isinstance(error, ServerError) else explained(self._nats.servers, error)
 
     def _report(self, problem: str) -> None:
-        """Log a problem once; the next visit solves it."""
+        """Log a problem once, until a visit succeeds."""
         if problem != self._problem:
             log.warning("%s; trying again", problem)
         self._problem = problem

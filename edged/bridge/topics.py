@@ -166,7 +166,8 @@ class Discovery:
         yield "binary_sensor", "up", up | on_off() | {"device_class": "connectivity"} | diagnostic | node
         statistics = {"state_topic": self._topics.of_camera(camera, "statistics")} | diagnostic | node
         fps = {"name": "Rate", "unit_of_measurement": "fps", "state_class": "measurement"}
-        yield "sensor", "fps", statistics | fps | {"value_template": "{{ value_json.fps }}"}
+        template = "{{ value_json.fps | default(none) }}"  # the first statistics have no rate yet
+        yield "sensor", "fps", statistics | fps | {"value_template": template}
         dropped = {"name": "Dropped frames", "state_class": "total_increasing"}
         yield "sensor", "dropped", statistics | dropped | {"value_template": "{{ value_json.dropped }}"}
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from edged.errors import ConfigError
 
 NO_JOULES = "energy is neither measured nor estimated on this node (no rails, no energy.watts_per_core)"
+INSTEAD = "set energy.watts_per_core there, or leave joules out of the gate"
 
 Metric = Literal["agreement", "p99", "joules", "not_finite"]
 EXAMPLE = "agreement>=0.98,p99<=1.2x,joules<=1.1x,not_finite=0"
@@ -157,7 +158,7 @@ def _value_of(condition: Condition, found: Comparison) -> tuple[float | None, st
     which = "p99_s" if condition.metric == "p99" else "joules"
     after: float | None = getattr(found.after, which)
     before: float | None = getattr(found.before, which)
-    unknown = found.joules_note if which == "joules" else "there are no predictions"
+    unknown = f"{found.joules_note}; {INSTEAD}" if which == "joules" else "there are no predictions"
     if after is None:
         return None, unknown
     if condition.unit != "x":

@@ -213,6 +213,8 @@ def _of_jetstream(code: int | None, description: str | None) -> str:
             return ": its subjects are those of another stream: choose another nats.subject, or nats.stream"
         case 10060:
             return ": another stream has this subject: choose another nats.subject, or nats.stream"
+        case 10077 | 10054:
+            return f": the stream does not take this message ({description}): raise its limits, or make room"
         case None | 10039 | 10076:
             return " has no JetStream for this user: enable it there, for this account, too"
     return f": JetStream reports: {description}"

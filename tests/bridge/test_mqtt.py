@@ -1,18 +1,24 @@
 """What an MQTT broker gets of a node's messages."""
 
 import json
+import logging
+import re
+import socket
+import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from edged.bridge.mqtt import MqttBridge
+from edged.bridge.mqtt import Broker, MqttBridge
 from edged.bridge.topics import MqttMessage
 from edged.client.board import STALE_S
 from edged.client.subscription import Arrival, SnapshotPicture
 from edged.config import Config, MqttConfig
 from edged.messages import Event, Prediction, SnapshotHeader
 from tests.client import statuses
+from tests.eventually import eventually, in_background
 
 MQTT = MqttConfig(address="mqtt://127.0.0.1", every_s=1.0)
 
@@ -162,3 +168,24 @@ def test_an_address_without_a_port_has_that_of_mqtt(
 def test_what_cannot_be_is_refused(fields: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         MqttConfig.model_validate(fields)
+
+
+def test_a_broker_that_ends_each_connection_is_tried_less_and_less(caplog: pytest.LogCaptureFixture) -> None:
+    """As some do with a client that publishes what it may not, or whose name another client has."""
+
+    def work(stopped: threading.Event) -> None:
+        while not stopped.is_set():
+            with suppress(TimeoutError), listening.accept()[0] as connection:
+                if connection.recv(1024):
+                    connection.sendall(b"\x20\x02\x00\x00")  # CONNACK: accepted
+
+    with socket.create_server(("127.0.0.1", 0)) as listening, caplog.at_level(logging.INFO, "edged.bridge"):
+        listening.settimeout(0.1)
+        port = listening.getsockname()[1]
+        broker = Broker(MqttConfig(address=f"mqtt://127.0.0.1:{port}"), "test", MqttMessage("a", "offline"))
+        with in_background(work):
+            broker.start()
+            eventually(lambda: re.search(r"next attempt in [2-9] s", caplog.text))
+            broker.stop()
+    lost = [record for record in caplog.records if "is lost" in record.message]
+    assert len(lost) == 1, "the same problem is logged once"

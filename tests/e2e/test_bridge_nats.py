@@ -1,6 +1,7 @@
 """`edged bridge nats` between a real hub and the real nats-server."""
 
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -115,8 +116,11 @@ def test_a_stream_that_is_full_takes_the_rest_once_there_is_room(
         stream.add(max_msgs=100, **kept)
         hub.publish(200)
         with bridge(config_file(tmp_path, where, port)) as carrying:
-            full = "JetStream reports: maximum messages exceeded; trying again"
+            full = "does not take this message (maximum messages exceeded): raise its limits, or make room"
+            log = carrying.log.read_text
             eventually(lambda: hub.serve() and carrying.reports(full), WITHIN_S)
+            eventually(lambda: hub.serve() and re.search(r"next attempt in [2-9]\.", log()), WITHIN_S)
+            assert log().count(full) == 1, "the same problem is logged once"
             stream.add(max_msgs=10_000, **kept)
             eventually(lambda: hub.serve() and carrying.carried == 199, WITHIN_S)
         assert sorted(stream.numbers()) == [*range(200)]

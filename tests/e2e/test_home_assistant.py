@@ -57,3 +57,4 @@ def test_the_entities_of_a_camera_appear_show_what_it_sees_and_become_unavailabl
         eventually(lambda: home.states()["sensor.demo_test_label"] == "unavailable", START_S)
         assert home.states()["binary_sensor.edged_test_running"] == "off"
         assert "mqtt" not in home.log
+        assert "Template" not in home.log

@@ -5,6 +5,7 @@ import pytest
 from edged.errors import ConfigError
 from edged.fleet.gate import (
     EXAMPLE,
+    NO_JOULES,
     Comparison,
     ModelFigures,
     failures,
@@ -55,7 +56,7 @@ def test_all_conditions_that_are_not_met_are_named() -> None:
 @pytest.mark.parametrize(
     ("gate", "comparison", "message"),
     [
-        ("joules<=1.1x", found(joules=None), "joules cannot be evaluated: energy is neither measured"),
+        ("joules<=1.1x", found(joules=None), f"joules cannot be evaluated: {NO_JOULES}; set energy"),
         ("p99<=1.2x", found(p99_s=None), "p99 cannot be evaluated: there are no predictions"),
         ("agreement>=0.9", found(None), "agreement cannot be evaluated: no answers were compared"),
         (
