@@ -37,19 +37,10 @@ class HostEvent:
     begun: Any
     written: Any
 
-    @property
-    def profile(self) -> "HostEvent":
-        return self
-
-    @property
-    def start(self) -> int:
-        """Return the nanosecond of the device's clock at which its inputs were ready."""
-        return int(self.begun.profile.end)
-
-    @property
-    def end(self) -> int:
-        """Return the nanosecond of the device's clock at which its output was written."""
-        return int(self.written.profile.end)
+    def get_profiling_info(self, moment: Any) -> int:
+        """Return the nanosecond of the device's clock when its inputs were ready (START), or its output (END)."""
+        event = self.begun if moment == cl.profiling_info.START else self.written
+        return int(event.get_profiling_info(cl.profiling_info.END))
 
     @property
     def command_execution_status(self) -> int:

@@ -158,12 +158,12 @@ class DeviceJob:
         """Return when the device worked; a transfer without a command takes no time there."""
         (_, first), (_, last) = self.kernels[0], self.kernels[-1]
         forward = ran(first, last)
-        begin, end = (
-            CommandInterval(forward.start_ns, forward.start_ns),
-            CommandInterval(forward.end_ns, forward.end_ns),
-        )
         upload, download = self.upload.command, self.download.command
-        return DeviceInterval(ran(upload) if upload else begin, forward, ran(download) if download else end)
+        return DeviceInterval(
+            ran(upload) if upload else CommandInterval(forward.start_ns, forward.start_ns),
+            forward,
+            ran(download) if download else CommandInterval(forward.end_ns, forward.end_ns),
+        )
 
     def failed_kernel(self) -> str:
         """Return the first kernel whose event says that it failed, if any does."""

@@ -5,7 +5,7 @@ waits for another takes time from it. Only neighbours are compared, since a mach
 """
 
 from collections import defaultdict, deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from statistics import median
 from typing import Any
@@ -81,13 +81,17 @@ class FormChoice:
 
 @dataclass(frozen=True, eq=False)
 class OneLaunchStep:
-    """A composition ready to be enqueued, for one slot. `buffers` keeps its buffers alive."""
+    """A composition ready to be enqueued, for one slot.
+
+    `buffers` keeps its buffers alive. `set_frames`: the number of frames that the kernel was set to.
+    """
 
     launch: Launch
     kernel: Any
     buffers: tuple[Any, ...]
     groups: int
     device_name: str
+    set_frames: list[int] = field(default_factory=list)
 
     def __str__(self) -> str:
         return f"one launch of {self.launch.operator}"
@@ -95,7 +99,9 @@ class OneLaunchStep:
     def enqueue(self, queue: Any, frames: int, after: list[Any] | None = None) -> Any:
         """Enqueue the kernel for `frames` frames after the events `after`; return its own event."""
         try:
-            self.kernel.set_arg(1, np.int32(frames))
+            if self.set_frames != [frames]:
+                self.kernel.set_arg(1, np.int32(frames))
+                self.set_frames[:] = [frames]
             return cl.enqueue_nd_range_kernel(queue, self.kernel, (self.groups, 1, 1), (1, 1, 1), wait_for=after)
         except cl.Error as error:
             raise device_error(self.device_name, f"starting {self}", error) from error

@@ -5,7 +5,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +189,7 @@ class Runtime:
                 tensors[name] = np.concatenate([tensors[each] for each in inputs], axis=1)
         return outputs, tensors
 
-    @property
+    @cached_property
     def _wanted(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """Return shape and type of one frame."""
         match self._input:

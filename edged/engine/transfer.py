@@ -84,7 +84,8 @@ def transfer_slot(compute: Any, upload: Any | None, images: Any, output: Any) ->
 
 def ran(first: Any, last: Any = None) -> CommandInterval:
     """Return the times from the start of this event's command to its end, or to that of a later one."""
-    return CommandInterval(first.profile.start, (last or first).profile.end)
+    begin, end = cl.profiling_info.START, cl.profiling_info.END  # `Event.profile` takes twice as long
+    return CommandInterval(first.get_profiling_info(begin), (last or first).get_profiling_info(end))
 
 
 class CopiedSlot:

@@ -3,7 +3,9 @@
 The processors of a virtual machine may sit on cores of their own or share one, and that changes within seconds:
 all times with two threads double. So a probe multiplies small matrices before and after each turn, on one
 processor and then on all of them, for 2.5 ms each. How many times as fast all are names the state: `two-core`,
-`one-core`. A turn in which other processes took part of the processors is `disturbed`, one during which the state
+`one-core`. Then two threads wake each other for some milliseconds, on two processors and on one: where the first
+takes far longer, as when the hypervisor is slow to continue a processor that slept, the state is `two-core
+slow-wake`. A turn in which other processes took part of the processors is `disturbed`, one during which the state
 changed is `changed`; both are counted and left out.
 """
 
@@ -19,6 +21,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import IO, Any, Protocol, Self, TypeVar, cast
 
@@ -28,7 +31,10 @@ import psutil
 from edged.errors import EdgedError
 
 LOOK_S = 0.0025  # of multiplications, on one processor and on all: not more than a short turn takes
-FEWEST = 5  # products of a look on a slow processor
+FEWEST = 5  # products or pings of a look on a slow processor
+PINGS = 50  # round trips between two threads: some 30 µs each, 5 µs on one processor
+PINGS_S = 0.005  # longest time for them
+SLOW_WAKE = 10.0  # times the round trip on one processor; usual are 4 to 7
 PRODUCT_S = 0.0002  # longest product: smaller matrices on slower processors
 SIDES = (128, 64, 32)  # three matrices of 64 kB stay in the second cache, even where two threads share one
 OTHERS = 0.08  # processors that other processes may keep busy
@@ -50,25 +56,29 @@ class Speed:
 
     `alone`: how many times as fast as that one all would be, each on a core of its own; 2.7 for two fast and four
     slow processors, of which each makes a sixth of a fast one's products.
+    `wake`: round trip between threads that wake each other on two processors, by that on one; 1 for one processor.
     """
 
     one: float
     every: float
     processors: int
     alone: float
+    wake: float = 1.0
 
     @property
     def state(self) -> str:
         """Name the number of cores that explains it: one for each processor, for two of them, for four …
 
-        A number between them has other reasons: all processors together have a lower clock than one.
+        A number between them has other reasons: all processors together have a lower clock than one. `slow-wake`:
+        a processor that slept is slow to continue, which delays each of many short launches.
         """
         cores = [self.processors]
         while cores[-1] > 1:
             cores.append(cores[-1] // 2)
         ratio = max(self.every / self.one, 1e-9)
         explains = min(cores, key=lambda count: abs(math.log(ratio * self.processors / (self.alone * count))))
-        return f"{NUMBERS.get(explains, str(explains))}-core"
+        slow = " slow-wake" if self.wake > SLOW_WAKE else ""
+        return f"{NUMBERS.get(explains, str(explains))}-core{slow}"
 
 
 @dataclass(frozen=True)
@@ -125,15 +135,15 @@ class MachineState:
         self._process.communicate()
 
     def speed(self) -> Speed:
-        """Multiply matrices for some milliseconds. Raises EdgedError where the probe has ended."""
+        """Multiply matrices and wake threads for milliseconds. Raises EdgedError where the probe has ended."""
         with contextlib.suppress(BrokenPipeError):
             self._input.write("\n")
             self._input.flush()
         answer = self._output.readline()
         if not answer:
             raise EdgedError("the probe of the machine's state has ended; its error is printed above")
-        one, every, processors, alone = answer.split()
-        return Speed(float(one), float(every), int(processors), float(alone))
+        one, every, processors, alone, wake = answer.split()
+        return Speed(float(one), float(every), int(processors), float(alone), float(wake))
 
     def during(
         self, measure: Callable[[], T], standing_still: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -158,9 +168,12 @@ class MachineState:
         return self._recent[0].others()
 
 
-def watch(*, computes: bool) -> AbstractContextManager[Machine]:
-    """Return the probe of a machine whose processors compute; else one that looks at nothing."""
-    return MachineState() if computes else nullcontext(UNWATCHED)
+def watch(*, computes: bool, most_others: float = OTHERS) -> AbstractContextManager[Machine]:
+    """Return the probe of a machine whose processors compute; else one that looks at nothing.
+
+    `most_others`: processors that others may keep busy; infinite beside a daemon that serves.
+    """
+    return MachineState(most_others) if computes else nullcontext(UNWATCHED)
 
 
 def label(before: Speed, after: Speed, others: float, most_others: float = OTHERS) -> str:
@@ -289,7 +302,8 @@ def serve() -> None:
     for _ in sys.stdin:
         one = _multiply_on([fastest], side)
         every = _multiply_on(processors, side) if len(processors) > 1 else one
-        print(one, every, len(processors), alone, flush=True)
+        wake = _wake_ratio(fastest, next((each for each in processors if each != fastest), fastest))
+        print(one, every, len(processors), alone, wake, flush=True)
 
 
 def _times_the_fastest(each: Sequence[float]) -> float:
@@ -297,20 +311,63 @@ def _times_the_fastest(each: Sequence[float]) -> float:
     return sum(1.0 if speed > max(each) / math.sqrt(2) else speed / max(each) for speed in each)
 
 
+def _wake_ratio(first: int, second: int) -> float:
+    """Return the round trip between threads on two processors, divided by that between threads on the first."""
+    if first == second:
+        return 1.0
+    return _round_trip_s(first, second) / _round_trip_s(first, first)
+
+
+def _round_trip_s(first: int, second: int) -> float:
+    """Return the median seconds in which a thread on the first processor wakes one on the second, and it back."""
+    (pinged, ping), (ponged, pong) = os.pipe(), os.pipe()
+    times: list[float] = []
+
+    def answer() -> None:
+        _work_on(second)
+        while os.read(pinged, 1):
+            os.write(pong, b".")
+
+    def ask() -> None:
+        _work_on(first)
+        until = time.perf_counter() + PINGS_S
+        while len(times) < FEWEST or (len(times) < PINGS and time.perf_counter() < until):
+            start = time.perf_counter()
+            os.write(ping, b".")
+            os.read(ponged, 1)
+            times.append(time.perf_counter() - start)
+        os.close(ping)  # the other one ends
+
+    _run_together(answer, ask)
+    for end in (pinged, ponged, pong):
+        os.close(end)
+    return statistics.median(times)
+
+
+def _run_together(*parts: Callable[[], None]) -> None:
+    """Run each in a thread, until all have ended."""
+    threads = [threading.Thread(target=part) for part in parts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _work_on(processor: int) -> None:
+    """Bind this thread to a processor, unless it was switched off meanwhile."""
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(0, {processor})
+
+
 def _multiply_on(processors: Sequence[int], side: int) -> float:
     """Return the GFLOP/s of a thread on each of them, together."""
     begin, speeds = threading.Barrier(len(processors)), [0.0] * len(processors)
 
     def multiply(place: int) -> None:
-        with contextlib.suppress(OSError):  # a processor that was switched off meanwhile
-            os.sched_setaffinity(0, {processors[place]})  # of this thread
+        _work_on(processors[place])
         speeds[place] = _speed(begin, side)
 
-    threads = [threading.Thread(target=multiply, args=(place,)) for place in range(len(processors))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    _run_together(*(partial(multiply, place) for place in range(len(processors))))
     return sum(speeds)
 
 

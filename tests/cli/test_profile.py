@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
+from edged.cli.profile.attach import _account
 from edged.engine.device import list_devices
+from edged.messages import WorkerHello
+from edged.system.machine_state import Account, Turn
 from tests.cli.command import edged
 from tests.cli.models import small_network
 from tests.e2e.terminal import edged_in_a_terminal
+from tests.perf.swarm import MODEL
 
 LAYERS = ["prepare", "a", "c", "scores"]
 
@@ -47,6 +52,25 @@ def test_each_kernel_has_a_line_and_the_sums_follow(model: Path) -> None:
     assert [line.split(":")[0] for line in lines[7:12]] == [
         "4 kernels", "gaps between them", "before and after", "wall time of a job", "submitting, of that",
     ]  # fmt: skip
+
+
+def test_a_worker_has_the_state_of_this_machine_if_its_processors_compute() -> None:
+    here = WorkerHello(
+        worker="local-0",
+        device=list_devices()[0].name,
+        precision="fp32",
+        batch=1,
+        credit=2,
+        model=MODEL,
+        energy="none",
+    )
+    elsewhere = msgspec.structs.replace(here, host="attic")
+    turn, is_cpu = Turn("two-core slow-wake", 0.9), list_devices()[0].kind == "cpu"
+
+    account = _account(here, turn, runs=20)
+
+    assert account == (Account("two-core slow-wake", {"two-core slow-wake": 20}) if is_cpu else None)
+    assert _account(elsewhere, turn, runs=20) is None
 
 
 def test_a_terminal_shows_the_runs_meanwhile(model: Path) -> None:

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from edged.client import Prediction, subscribe
-from edged.engine.device import list_devices
+from edged.engine.device import find_device, list_devices
 from tests.cli.command import edged
 from tests.cli.trace_format import faults
 from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
@@ -109,6 +109,8 @@ def test_a_program_gets_the_cost_beside_the_figures_and_the_roofs_that_were_meas
 
     found, measured = json.loads(done.stdout), json.loads(offline.stdout)
     assert found["peaks"] == measured["peaks"]
+    looked_at = found["machine"] and sum(found["machine"]["runs"].values())
+    assert looked_at == (found["runs"] if find_device("auto").kind == "cpu" else None)
     same = ("operator", "kernel", "macs", "bytes")
     assert [[k[key] for key in same] for k in found["kernels"]] == [
         [k[key] for key in same] for k in measured["kernels"]

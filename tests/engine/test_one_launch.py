@@ -83,6 +83,19 @@ def test_the_answer_is_the_same_whoever_leaves(
     assert_same_in_one_launch(runtime, random_images(RGB, 2), repetitions=50, groups=groups)
 
 
+def test_jobs_of_other_numbers_of_frames_may_follow(
+    cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = Runtime(ModelPart(SMALL, RGB), cpu, batch=3, cache=programs_directory)
+    images = {frames: random_images(RGB, frames) for frames in (1, 2, 3)}
+    by_layer = {frames: runtime.submit(each).wait().outputs for frames, each in images.items()}
+    assert runtime.compose()
+    monkeypatch.setattr(runtime._forms, "next", lambda frames: LaunchForm.ONE_LAUNCH)
+
+    for frames in (1, 1, 3, 3, 3, 2, 1, 1, 2):  # two slots in turn
+        assert np.array_equal(runtime.submit(images[frames]).wait().outputs, by_layer[frames])
+
+
 def test_waits_that_are_given_up_are_counted(
     cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,10 @@ def main() -> None:
             speed = machine.speed()
             _, turn = machine.during(lambda: time.sleep(0.2))
             states[turn.state] += 1
-            print(f"{turn.state:10} one {speed.one:.0f}, all {speed.every:.0f} GFLOP/s; others {turn.others:.2f}")
+            print(
+                f"{turn.state:10} one {speed.one:.0f}, all {speed.every:.0f} GFLOP/s; "
+                f"wake {speed.wake:.1f}; others {turn.others:.2f}"
+            )
     print(", ".join(f"{state} {count}" for state, count in states.most_common()))
 
 

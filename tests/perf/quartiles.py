@@ -34,9 +34,10 @@ class Quartiles:
 
 
 def states_of(states: Iterable[str]) -> list[str]:
-    """Return the states of which there are turns enough, `two-core` before `one-core`."""
+    """Return the states of which there are turns enough: `two-core`, `two-core slow-wake`, `one-core`."""
     counts = Counter(state for state in states if state not in LEFT_OUT)
-    return sorted((state for state, count in counts.items() if count >= FEWEST), reverse=True)
+    slow_last = sorted(state for state, count in counts.items() if count >= FEWEST)
+    return sorted(slow_last, key=lambda state: state.partition(" ")[0], reverse=True)
 
 
 def left_out(states: Iterable[str]) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """The state of the machine during a measurement; no test here judges how fast it is."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from edged.system.machine_state import (
     MachineState,
     Speed,
     _times_the_fastest,
+    _wake_ratio,
     busy,
     in_one_state,
     label,
@@ -29,7 +31,7 @@ from tests.eventually import in_background
 from tests.perf.quartiles import Quartiles, left_out, states_of
 from tests.system.scripted_machine import ScriptedMachine
 
-ALONE, SHARED = Speed(85, 165, 2, 2.0), Speed(85, 92, 2, 2.0)
+ALONE, SHARED, SLOW = Speed(85, 165, 2, 2.0), Speed(85, 92, 2, 2.0), Speed(85, 165, 2, 2.0, wake=16.0)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,9 @@ ALONE, SHARED = Speed(85, 165, 2, 2.0), Speed(85, 92, 2, 2.0)
         (Speed(90, 40, 2, 2.0), "one-core"),
         (Speed(0.4, 0.4, 1, 1.0), "one-core"),  # a board with one processor, without FMA
         (Speed(9, 24, 6, 2.67), "6-core"),  # two fast and four slow processors
+        (Speed(85, 165, 2, 2.0, wake=7.2), "two-core"),
+        (Speed(85, 165, 2, 2.0, wake=16.0), "two-core slow-wake"),
+        (Speed(85, 92, 2, 2.0, wake=16.0), "one-core slow-wake"),
     ],
 )
 def test_a_state_is_named_by_the_cores_that_the_processors_are_worth(speed: Speed, state: str) -> None:
@@ -53,6 +58,8 @@ def test_a_turn_has_the_state_that_it_had_before_and_after_if_others_were_quiet(
     assert label(ALONE, ALONE, others=0.01) == "two-core"
     assert label(SHARED, SHARED, others=0.08) == "one-core"
     assert label(ALONE, SHARED, others=0.01) == "changed"
+    assert label(SLOW, SLOW, others=0.01) == "two-core slow-wake"
+    assert label(ALONE, SLOW, others=0.01) == "changed"
     assert label(ALONE, ALONE, others=0.09) == "disturbed"
 
 
@@ -111,13 +118,21 @@ def test_a_probe_on_one_processor_takes_no_second_look() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
-    assert done.stdout.split() == ["one-core", "1"]
+    assert done.stdout.split() == ["one-core", "1"]  # nor does it wake anything
+
+
+def test_a_processor_is_slow_to_wake_compared_with_a_thread_on_the_same_one() -> None:
+    processors = sorted(os.sched_getaffinity(0))
+
+    assert _wake_ratio(processors[0], processors[0]) == 1.0
+    assert _wake_ratio(processors[0], processors[-1]) > 0
 
 
 def test_a_state_of_three_turns_has_figures_and_turns_that_are_left_out_are_counted() -> None:
     states = ["one-core"] * 3 + ["two-core"] * 4 + ["disturbed"] * 5 + ["changed", "4-core"]
+    states += ["two-core slow-wake"] * 3
 
-    assert states_of(states) == ["two-core", "one-core"]
+    assert states_of(states) == ["two-core", "two-core slow-wake", "one-core"]
     assert left_out(states) == {"disturbed": 5, "changed": 1}
 
 
@@ -153,7 +168,7 @@ def test_what_is_measured_comes_back_with_its_state() -> None:
         found, turn = machine.during(lambda: "found")
 
     assert found == "found"
-    assert turn.state == "changed" or turn.state.endswith("-core")
+    assert turn.state == "changed" or turn.state.removesuffix(" slow-wake").endswith("-core")
 
 
 def spin(stopped: threading.Event) -> None:

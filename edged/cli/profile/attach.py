@@ -1,6 +1,7 @@
 """`edged profile --attach`: time the layers of a running worker after its answers, and state what that costs."""
 
 import argparse
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from edged.engine.profile import Profile, Run
 from edged.errors import ConfigError, EdgedError
 from edged.messages import JobTimes, ProfileRequest, RecorderHello, WorkerHello
 from edged.messages.recording import LONGEST_PROFILE_S
+from edged.system.machine_state import Account, Turn, watch
 
 # Options that --attach excludes, since the worker decides, with their defaults.
 WORKER_DECIDES = {
@@ -114,8 +116,12 @@ class Attached:
 def attach(arguments: argparse.Namespace) -> Attached:
     """Profile a running worker. Raises EdgedError if there is none, or if it got no frame."""
     frames, seconds = arguments.count or FRAMES, arguments.duration or SECONDS
-    with connect_daemon(arguments.attach or None, "profile") as daemon:
-        recording = record(daemon, ProfileRequest(worker=arguments.worker, frames=frames, seconds=seconds))
+    request = ProfileRequest(worker=arguments.worker, frames=frames, seconds=seconds)
+    with (
+        watch(computes=True, most_others=math.inf) as machine,  # the daemon is one of the others
+        connect_daemon(arguments.attach or None, "profile") as daemon,
+    ):
+        recording, turn = machine.during(lambda: record(daemon, request))
     name = recording.started.worker
     process = recording.processes.get(f"worker/{name}", RecordedProcess())
     if process.hello is None or process.recorder is None or not any(map(_kernels, process.jobs)):
@@ -124,11 +130,11 @@ def attach(arguments: argparse.Namespace) -> Attached:
         raise EdgedError(f"worker {name} {why}")
     if recording.ended and recording.ended.reason != "frames":
         note(f"fewer than {frames} frames: the recording ended by {recording.ended.reason}")
-    return _attached(process, process.recorder, process.hello)
+    return _attached(process, process.recorder, process.hello, turn)
 
 
-def _attached(process: RecordedProcess, recorder: RecorderHello, hello: WorkerHello) -> Attached:
-    """Build the report from the jobs of the most frequent batch size."""
+def _attached(process: RecordedProcess, recorder: RecorderHello, hello: WorkerHello, turn: Turn) -> Attached:
+    """Build the report from the jobs of the most frequent batch size, recorded in one turn of the machine."""
     frames, _ = Counter(job.frames for job in process.jobs if _kernels(job)).most_common(1)[0]
     costs = [LaunchCost(*msgspec.structs.astuple(cost)) for cost in recorder.costs]
     runs = [(job, run) for job, run in _runs(process.jobs, costs) if job.frames == frames]
@@ -147,7 +153,7 @@ def _attached(process: RecordedProcess, recorder: RecorderHello, hello: WorkerHe
     )
     profile = Profile(frames, timed, tuple(cost.for_frames(frames, hello.batch) for cost in costs))
     return Attached(
-        Report(subject, _peaks(recorder, hello), profile),
+        Report(subject, _peaks(recorder, hello), profile, _account(hello, turn, len(timed))),
         [run for _, run in runs if not run.result.kernels],
         median(job.reading_s for job, run in runs if run.result.kernels),
     )
@@ -170,6 +176,13 @@ def _runs(jobs: Sequence[JobTimes], costs: Sequence[LaunchCost]) -> Iterator[tup
 
 def _kernels(job: JobTimes) -> tuple[tuple[int, int], ...]:
     return job.device.kernels if job.device else ()
+
+
+def _account(hello: WorkerHello, turn: Turn, runs: int) -> Account | None:
+    """Return the state of the machine during the runs, if its processors made them."""
+    if hello.host or not any(device.name == hello.device and device.kind == "cpu" for device in list_devices()):
+        return None
+    return Account.of([turn.state] * runs)
 
 
 def _peaks(recorder: RecorderHello, hello: WorkerHello) -> Peaks | None:

@@ -48,8 +48,8 @@ class Subject:
 class Report:
     """A profile and its subject. `peaks`: None if they were never measured.
 
-    `account`: which runs count; None for a worker, whose daemon uses the machine. `peaks_state`: that of the
-    machine when the peaks were measured.
+    `account`: which runs count; None for a worker on a GPU or on another host. `peaks_state`: that of the machine
+    when the peaks were measured; `ANY` if that is unknown.
     """
 
     subject: Subject
@@ -117,7 +117,7 @@ class Report:
             return []
         low, _, high = (value * MS for value in quartiles([run.wall_s for run in self.profile.runs]))
         lines = [str(self.account), f"middle half of the wall times: {low:.3f} to {high:.3f} ms"]
-        if self.peaks_state != (self.account.state or self.peaks_state):
+        if self.peaks_state not in {ANY, self.account.state or self.peaks_state}:
             lines.append(f"WARNING: the roofs were measured in another state: {self.peaks_state}")
         return lines
 

@@ -1,5 +1,6 @@
 """One run of `edged tune`: tune a network, and time it before and after."""
 
+import math
 import shutil
 import sys
 import time
@@ -23,7 +24,7 @@ from edged.engine.tuning_records import chooser_for, user_record
 from edged.errors import DeviceError
 from edged.model.model_part import ModelPart
 from edged.model.package import Model
-from edged.system.machine_state import Account, watch
+from edged.system.machine_state import OTHERS, Account, watch
 from edged.system.paths import cache_directory
 
 BAR = 20
@@ -75,8 +76,7 @@ class Session:
     def tune(self, seconds: float, *, again: bool, pause: bool) -> None:
         """Try variants for `seconds`, or until all are tried.
 
-        `pause`: after each try, for as long as it took. Then a daemon serves beside it, which would disturb each
-        look at the machine, and be disturbed by it: there is none.
+        `pause`: after each try, for as long as it took. Then a daemon serves beside it, which disturbs each turn.
         """
         listener = Listener(Rules())
         by_operator = self._seconds_by_operator(listener)
@@ -87,7 +87,8 @@ class Session:
                 attempts.forget(work.site for work in works)
             rig = Rig(self._device, programs, touched_bytes(listener.sites))
             ends_at = time.monotonic() + seconds
-            with watch(computes=self._device.kind == "cpu" and not pause) as machine:
+            others = math.inf if pause else OTHERS
+            with watch(computes=self._device.kind == "cpu", most_others=others) as machine:
                 tuner = Tuner(rig, attempts, Rules(), works, lambda: time.monotonic() > ends_at, machine)
                 self._watch(tuner, pause)
             if tuner.is_done:

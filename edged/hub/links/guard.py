@@ -5,9 +5,12 @@ long as they keep coming. MAXMSGSIZE bounds a message, nothing in libzmq the num
 the guard checks many times a second how many bytes each connection has sent.
 """
 
+import contextlib
+import os
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Mapping
 
 import zmq
@@ -55,6 +58,13 @@ class Endpoint:
     def is_idle(self) -> bool:
         """Return whether no connection could be at fault."""
         return self._port is None or not self._connections
+
+    @property
+    def look_s(self) -> float:
+        """Return the seconds between two checks in which no peer can send much more than it may."""
+        if self.is_idle:
+            return IDLE_S
+        return min(LONGEST_S, max(SHORTEST_S, self._bounds.burst / FASTEST))
 
     def listen(self) -> None:
         """Handle the events of the monitor."""
@@ -145,7 +155,8 @@ def _why(connection: Connection | None, failure: str) -> str:
     return failure or reason
 
 
-SHORTEST_S, LONGEST_S, IDLE_S = 0.02, 0.5, 0.1  # seconds between two checks of all connections
+SHORTEST_S, LONGEST_S, IDLE_S = 0.02, 0.5, 1.0  # seconds between two checks of all connections
+FASTEST = 1 << 33  # bytes a second, more than a network brings
 SHARE = 30  # checks take at most one part in this many of the time
 RESTART_S = 0.5  # seconds until a failed thread restarts; no peer is accepted meanwhile
 
@@ -170,8 +181,9 @@ class Guard:
         self._to_cut: queue.SimpleQueue[tuple[str, int, str]] = queue.SimpleQueue()
         self._cut_all = threading.Event()
         self._stopped = threading.Event()
-        self._look_s = SHORTEST_S
-        self._next_look_s = 0.0
+        self._called = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)  # wakes the thread
+        weakref.finalize(self, os.close, self._called)
+        self._looked_s = self._took_s = 0.0  # the end of the last check of all connections, and its seconds
         self._thread = services.start("guard", self._run, RESTART_S)
 
     @property
@@ -195,16 +207,19 @@ class Guard:
         monitor.connect(f"inproc://monitor/{name}/{id(monitor)}")
         port = None if is_ipc(address) else host_and_port(address)[1]
         self._new.put(Endpoint(name, port, bounds, monitor, self._rejections))
+        self._call()
 
     def allow(self, allowed: Mapping[str, Mapping[bytes, str]]) -> None:
         """Accept only these keys from now on, by endpoint. If a key is removed, all peers must connect again."""
         before, self._zap.allowed = self._zap.allowed, allowed
         if any(before[name].items() - allowed.get(name, {}).items() for name in before):
             self._cut_all.set()
+            self._call()
 
     def reject(self, name: str, part: zmq.Frame, reason: str = "malformed") -> None:
         """Disconnect the peer of endpoint `name` that sent this part of a message. Thread-safe."""
         self._to_cut.put((name, int(part.get(zmq.SRCFD)), reason))
+        self._call()
 
     def notices(self, now_ns: int) -> list[HubEvent]:
         """Return an event for each peer that was rejected since the last call."""
@@ -213,12 +228,17 @@ class Guard:
     def close(self) -> None:
         """Stop the thread; call it before the context is closed."""
         self._stopped.set()
+        self._call()
         self._thread.join()
         while not self._new.empty():
             self._endpoints.append(self._new.get())
         for endpoint in self._endpoints:
             endpoint.close()
         self._zap.socket.close()
+
+    def _call(self) -> None:
+        """Wake the thread. Thread-safe."""
+        os.eventfd_write(self._called, 1)
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -232,15 +252,16 @@ class Guard:
         for endpoint in self._endpoints:
             endpoint.listen()
         self._cut_whom_others_named()
-        if time.monotonic() >= self._next_look_s:
+        if time.monotonic() >= self._looked_s + self._look_s():
             self._look()
 
     def _wait(self) -> None:
         poller = zmq.Poller()
-        for socket in (self._zap.socket, *(endpoint.monitor for endpoint in self._endpoints)):
-            poller.register(socket, zmq.POLLIN)
-        is_idle = all(endpoint.is_idle for endpoint in self._endpoints)
-        poller.poll(round(1000 * (IDLE_S if is_idle else self._look_s)))
+        for waited in (self._called, self._zap.socket, *(endpoint.monitor for endpoint in self._endpoints)):
+            poller.register(waited, zmq.POLLIN)
+        poller.poll(round(1000 * self._look_s()))
+        with contextlib.suppress(BlockingIOError):  # nobody has called
+            os.eventfd_read(self._called)
 
     def _cut_whom_others_named(self) -> None:
         if self._cut_all.is_set():
@@ -255,10 +276,14 @@ class Guard:
                     endpoint.cut(descriptor, reason)
 
     def _look(self) -> None:
-        """Check all connections; the more there are, the less often."""
+        """Check all connections."""
         start_s = time.monotonic()
         for endpoint in self._endpoints:
             endpoint.look()
-        end_s = time.monotonic()
-        self._look_s = min(LONGEST_S, max(SHORTEST_S, SHARE * (end_s - start_s)))
-        self._next_look_s = end_s + self._look_s
+        self._looked_s = time.monotonic()
+        self._took_s = self._looked_s - start_s
+
+    def _look_s(self) -> float:
+        """Return the seconds between two checks: more where peers may send much, or where there are many."""
+        wanted_s = min((endpoint.look_s for endpoint in self._endpoints), default=IDLE_S)
+        return max(wanted_s, min(LONGEST_S, SHARE * self._took_s))

@@ -2,8 +2,10 @@
 
 import ctypes
 import logging
+import os
 import sqlite3
 import time
+import weakref
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,7 +36,7 @@ RECENT_NS = 10 * NANOSECONDS
 STALLED_NS = NANOSECONDS // 2  # a subscriber without room for an answer gets no other for so long
 REST = 1.0  # pause after each answer, as a share of its time: the hub's loop needs the interpreter too
 LONGEST_REST_S = 0.02
-LOOK_MS = 200  # between two checks whether to stop
+SERVED_MS = 200  # without a request: then nobody is fetching
 STOP_S = 1.0
 KEPT_PAGES = 32
 KEPT_NS = 10 * NANOSECONDS  # how long a page may be sent again
@@ -75,11 +77,14 @@ class Replay:
         self._pages = Pages(reader)
         self._recent = RecentPeers()
         self._stopping = False
+        self._stop_called = os.eventfd(0, os.EFD_CLOEXEC)  # wakes the thread at the end
+        weakref.finalize(self, os.close, self._stop_called)
         self._thread = services.start("replay", self._run)  # from here on the thread owns the socket
 
     def stop(self) -> None:
         """Stop answering; do not wait for a disk that is stuck."""
         self._stopping = True
+        os.eventfd_write(self._stop_called, 1)
         self._thread.join(STOP_S)
 
     def _run(self) -> None:
@@ -91,13 +96,17 @@ class Replay:
 
     def _serve_all(self) -> None:
         has_served = False
+        poller = zmq.Poller()
+        for waited in (self._socket, self._stop_called):
+            poller.register(waited, zmq.POLLIN)
         while not self._stopping:
-            if self._socket.poll(LOOK_MS):
+            ready = dict(poller.poll(SERVED_MS if has_served else None))
+            if self._socket in ready:
                 start_ns = now_ns()
                 self._serve()
                 time.sleep(min(LONGEST_REST_S, REST * seconds_since(start_ns)))
                 has_served = True
-            elif has_served:
+            elif not ready:
                 has_served = False
                 self._pages.release()
                 give_memory_back()

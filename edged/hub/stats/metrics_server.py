@@ -38,7 +38,7 @@ PLAIN = "text/plain; charset=utf-8"
 OF_COUNTER = re.compile(r"^# (HELP|TYPE) (\w+)_total ", re.MULTILINE)
 GZIP_FROM = 1024  # bytes; less fits one packet
 GZIP_LEVEL = 1  # compression level: a tenth of the size in a tenth of the time of the highest
-LOOK_S = 0.2  # seconds between two checks for slow clients
+LOOK_S = 1.0  # seconds between two checks for slow clients
 OF_TLS = {"PEER_DID_NOT_RETURN_A_CERTIFICATE": "no_certificate", "CERTIFICATE_VERIFY_FAILED": "no_certificate"}
 
 
@@ -126,6 +126,8 @@ class Scrapes(ThreadingTCPServer):
         services.start("metrics", lambda: self.serve_forever(LOOK_S))
 
     def stop(self) -> None:
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)  # which wakes the thread
         self.shutdown()
         self.server_close()
 
