@@ -98,7 +98,7 @@ def most_at_once(plan: Plan) -> int:
     """
     spans = lifetimes(plan.launches)
     last = {tensor.name: end for tensor, (_, end) in spans.items()}
-    for output, inputs in reversed(plan.joined.items()):
+    for output, inputs in reversed(list(plan.joined.items())):
         last.update((name, max(last.get(name, 0), last.get(output, 0))) for name in inputs)
     return max(
         sum(

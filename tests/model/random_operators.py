@@ -82,7 +82,8 @@ def _function(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors)
 def _step(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape:
     network.tensor, shape = tensors[0]
     kind = draw(st.sampled_from(STEPS.split()))
-    network.add(kind, **({"axis": _an_axis(draw, shape)} if kind == "Hardmax" else {}))
+    attributes: dict[str, Any] = {"axis": _an_axis(draw, shape)} if kind == "Hardmax" else {}
+    network.add(kind, **attributes)
     return shape
 
 
@@ -220,8 +221,8 @@ def _places(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -
     if kind == "ReverseSequence":
         network.add(kind, integers(network, draw(st.integers(1, shape[0]))), time_axis=1, batch_axis=0)
     else:
-        how = {"exclusive": draw(st.integers(0, 1)), "reverse": draw(st.integers(0, 1))}
-        network.add(kind, network.weight(np.array(axis)), **how)
+        exclusive, backwards = draw(st.integers(0, 1)), draw(st.integers(0, 1))
+        network.add(kind, network.weight(np.array(axis)), exclusive=exclusive, reverse=backwards)
     return shape
 
 
