@@ -1,8 +1,9 @@
 """Prepare a frame from a picture: region of interest, shape and size.
 
-A picture is shrunk with antialiasing by a triangle filter, as ImageNet's pictures are usually prepared. The result
-is that of Pillow's BILINEAR, except for differences of 1 in a few of a thousand pixels. OpenCV has no such filter:
-INTER_AREA is sharper, INTER_LINEAR reads four pixels, however much it shrinks.
+For `center-crop` a picture is shrunk with antialiasing by a triangle filter, as ImageNet's pictures are usually
+prepared. The result is that of Pillow's BILINEAR, except for differences of 1 in a few of a thousand pixels.
+OpenCV has no such filter: INTER_AREA is sharper, INTER_LINEAR reads four pixels, however much it shrinks. The
+other ways to resize shrink by INTER_AREA, which is faster.
 """
 
 from dataclasses import dataclass

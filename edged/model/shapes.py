@@ -11,6 +11,7 @@ from edged.model import graph
 from edged.model.graph import Graph, Operator, Pads, Pair, Shape
 
 MAX_VALUES = 2**28  # of one tensor of one frame: 1 GiB of float32
+CONTRADICTION = "the file contradicts itself, export the network again"
 
 
 def make_graph(
@@ -68,7 +69,7 @@ def _conv(operator: graph.Conv | graph.QuantizedConv, *inputs: Shape) -> Shape:
         raise shape_error(
             operator,
             f"has weights {operator.weight.shape} in {operator.groups} group(s) and a bias {operator.bias.shape}, "
-            f"which do not fit {channels} input channels",
+            f"which do not fit {channels} input channels: {CONTRADICTION}",
         )
     rows, columns = windows(
         (height, width), (kernel[0], kernel[1]), operator.strides, operator.pads, operator.dilations
@@ -87,7 +88,7 @@ def _dense(operator: graph.Dense | graph.QuantizedDense, *inputs: Shape) -> Shap
         raise shape_error(
             operator,
             f"has weights {operator.weight.shape} and a bias {operator.bias.shape}, which do not fit an input "
-            f"of shape {inputs[0]}",
+            f"of shape {inputs[0]}: {CONTRADICTION}",
         )
     return (out,)
 
@@ -129,7 +130,8 @@ def _combine(operator: graph.Combine, *inputs: Shape) -> Shape:
             raise ValueError
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        raise shape_error(operator, f"combines the shapes {shapes}; supported are two that broadcast") from None
+        problem = f"combines the shapes {shapes}; supported are two that broadcast: {CONTRADICTION}"
+        raise shape_error(operator, problem) from None
 
 
 @output_shape.register

@@ -1,16 +1,13 @@
 """Random networks of all operators: branches, joins, odd sizes. Hypothesis shrinks one that is wrong."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from tests.model.onnx_files import Network
+from tests.model.random_operators import MORE_NODES, Node, Shape, Tensors, reduce
 from tests.model.token_networks import gelu, gelu_by_tanh
-
-Shape = tuple[int, ...]
-Tensors = list[tuple[str, Shape]]  # written so far, with the shape of one frame
 
 ACTIVATIONS = st.sampled_from(
     ["Relu", "Sigmoid", "Tanh", "HardSwish", "HardSigmoid", "LeakyRelu", "Elu", "Softplus", "Abs", "Erf", "Selu"]
@@ -22,7 +19,7 @@ def networks(draw: st.DrawFn) -> Network:
     """Draw a network of up to eight nodes that ends in one vector a frame."""
     first = draw(st.tuples(st.integers(1, 5), st.integers(1, 9), st.integers(1, 9)))
     batch: int | str = 1 if draw(st.booleans()) else "N"
-    network = Network([batch, *first], seed=draw(st.integers(0, 3)))
+    network = Network([batch, *first], opset=draw(st.sampled_from([17, 23])), seed=draw(st.integers(0, 3)))
     tensors: Tensors = [("input", first)]
     for _ in range(draw(st.integers(1, 8))):
         tensor, shape = draw(st.sampled_from(tensors))
@@ -168,7 +165,7 @@ def _reshape(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) 
 
 def _reduce(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) -> Shape | None:
     axis = draw(st.integers(0, len(shape) - 1))
-    network.add(draw(st.sampled_from(["ReduceMean", "ReduceMax", "ReduceMin"])), axes=[axis + 1], keepdims=1)
+    reduce(network, draw(st.sampled_from(["ReduceMean", "ReduceMax", "ReduceMin"])), axis + 1)
     return *shape[:axis], 1, *shape[axis + 1 :]
 
 
@@ -309,11 +306,11 @@ def _slope(draw: st.DrawFn, network: Network, shape: Shape, tensors: Tensors) ->
     return shape
 
 
-Node = Callable[[st.DrawFn, Network, Shape, Tensors], Shape | None]
 NODES: tuple[Node, ...] = (
     *(_activation, _clip, _conv, _pool, _squeezed, _of_two, _with_constant, _concat, _slice, _gather, _pad),
     *(_transpose, _reshape, _reduce, _softmax, _norm, _dense, _product, _layer_norm, _group_norm, _resize),
     *(_conv_transpose, _expand, _token, _index, _gelu, _matrices, _slope),
+    *MORE_NODES,
 )
 
 

@@ -20,6 +20,7 @@ from edged.model.package import load_model
 from edged.model.passes import simplify
 from tests.model.onnx_chains import CHAINS, ON_HOST, scan
 from tests.model.onnx_files import Network, onnxruntime_outputs, relative_error
+from tests.model.random_operators import add_several
 
 AUTO_PADS = st.sampled_from(["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
 SWEEP = settings(max_examples=60, deadline=None, derandomize=True)
@@ -135,6 +136,15 @@ def test_a_scatter_as_it_was_called_before_operator_set_11(tmp_path: Path) -> No
     assert_equals_onnxruntime(network, tmp_path / "scatter.onnx")
 
 
+@pytest.mark.parametrize("opset", [11, 17, 21])
+def test_eight_bits_with_a_scale_that_the_frame_decides(tmp_path: Path, opset: int) -> None:
+    network = Network([1, 4, 9, 10], opset=opset)
+    steps, scale, zero = add_several(network, "DynamicQuantizeLinear", ["input"], 3)
+    network.add("DequantizeLinear", scale, zero, reads=steps)
+
+    assert_equals_onnxruntime(network, tmp_path / "steps.onnx")
+
+
 def test_channels_last_as_tensorflow_exports_them(tmp_path: Path) -> None:
     network = Network(["N", 9, 10, 3])
     network.add("Transpose", perm=[0, 3, 1, 2])
@@ -196,7 +206,11 @@ EMPTY = helper.make_graph([], "empty", [], [])
 REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "an operator": (
         lambda n: n.add("Dot"),
-        r"node dot_0 \(Dot\): operator Dot is unknown in operator set 17 of ONNX",
+        r"node dot_0 \(Dot\): operator Dot is unknown in operator set 17 of ONNX: .* without custom ones",
+    ),
+    "an operator of a later set": (
+        lambda n: n.add("CenterCropPad"),
+        "CenterCropPad is unknown in operator set 17 of ONNX: export the network with one of 18 or later",
     ),
     "an unknown attribute": (lambda n: n.add("Relu", slope=1.0), "attribute slope is not supported"),
     "another domain": (
@@ -256,9 +270,16 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     ),
     "weights that are not finite": (
         lambda n: n.add("Conv", n.weight(np.full((4, 4, 1, 1), np.nan, np.float32))),
-        "NaN",
+        r"holds infinities or NaN, .* the first at index \(0, 0, 0, 0\): export the network with finite weights",
     ),
-    "weights that do not fit": (lambda n: n.add("Conv", n.normal(4, 3, 1, 1)), "do not fit 4 input channels"),
+    "weights that the file lacks": (
+        lambda n: n.add("Conv", "ghost"),
+        "reads tensor ghost, which nothing before it writes: the file lacks it",
+    ),
+    "weights that do not fit": (
+        lambda n: n.add("Conv", n.normal(4, 3, 1, 1)),
+        "do not fit 4 input channels: the file contradicts itself",
+    ),
     "a missing tensor": (
         lambda n: n.add("Relu", reads="ghost"),
         "reads tensor ghost, which nothing before it writes: the file lacks it",
@@ -291,7 +312,15 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "a split of too much": (lambda n: n.add("Split", n.weight(np.array([9])), axis=1), r"splits 4 .* into \(9,\)"),
     "shapes that do not broadcast": (
         lambda n: n.add("Mul", n.add("Conv", n.normal(3, 4, 1, 1)), reads="input"),
-        r"combines the shapes \(\(4, 9, 10\), \(3, 9, 10\)\); supported are two that broadcast",
+        r"combines the shapes \(\(4, 9, 10\), \(3, 9, 10\)\); supported are two that broadcast: the file",
+    ),
+    "a constant that does not broadcast": (
+        lambda n: n.add("Add", n.normal(5, 1, 1)),
+        r"combines the shapes \(1, 4, 9, 10\) and \(5, 1, 1\), which do not broadcast: the file",
+    ),
+    "an image that is too large": (
+        lambda n: n.add("Resize", "", n.weight(np.array([1, 1, 9999, 9999], np.float32))),
+        r"shape \(4, 89991, 99990\); it may hold 1 to \d+ values: export the network for a smaller input",
     ),
     "an image as output": (lambda n: n.add("Relu"), "supported is one score for each class"),
     "a stride far beyond a window with SAME": (

@@ -11,8 +11,8 @@ from edged.runtime import drivers
 from edged.runtime.drivers import why_this_process_may_not_load_them
 from tests.cli.command import edged
 from tests.cli.models import small_network
-from tests.cli.test_predict import picture
 from tests.e2e.injected_faults import can_preload
+from tests.evaluation.pictures import picture
 
 LISTING = """
 import os, pathlib

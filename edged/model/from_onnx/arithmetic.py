@@ -11,6 +11,7 @@ from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
 from edged.model.from_onnx.strided import ViewAxis, joined, sizes_of
 from edged.model.graph import Add, Combine, Float32, Shape
+from edged.model.shapes import CONTRADICTION
 
 COMBINATIONS: Mapping[str, str] = {
     "Add": "add",
@@ -94,7 +95,7 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
         return np.broadcast_shapes(*shapes)
     except ValueError:
         raise InvalidNodeError(
-            f"combines the shapes {shapes[0]} and {shapes[1]}, which do not broadcast"
+            f"combines the shapes {shapes[0]} and {shapes[1]}, which do not broadcast: {CONTRADICTION}"
         ) from None
 
 

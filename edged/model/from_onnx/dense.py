@@ -11,7 +11,7 @@ from edged.model.from_onnx.quantized import dense, layer_of
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value, as_weights
 from edged.model.from_onnx.strided import Axes, ViewAxis, contiguous, sizes_of
 from edged.model.graph import Conv, Dense, Float32, Product, Shape
-from edged.model.shapes import MAX_VALUES
+from edged.model.shapes import CONTRADICTION, MAX_VALUES
 
 
 def gemm(node: OnnxNode, scope: Scope) -> None:
@@ -90,7 +90,7 @@ def _matrices_that_fit(value: Value, constant: Float32, *, is_first: bool) -> tu
     if inner != axes[-1].size or any(
         1 != size != axis.size != 1 for size, axis in zip(lead, axes[:-2], strict=True)
     ):
-        raise InvalidNodeError(f"{found}, which do not fit")
+        raise InvalidNodeError(f"{found}, which do not fit: {CONTRADICTION}")
     return axes, weight
 
 
@@ -103,7 +103,9 @@ def _product(node: OnnxNode, scope: Scope) -> None:
     axes = [(*(ViewAxis(1, 0) for _ in range(rank - len(each.axes))), *each.axes) for each in (a, b)]
     lead = tuple(max(one.size, other.size) for one, other in zip(axes[0][:-2], axes[1][:-2], strict=True))
     if any(axis.size not in (1, size) for each in axes for axis, size in zip(each[:-2], lead, strict=True)):
-        raise InvalidNodeError(f"multiplies the shapes {a.dims} and {b.dims}, which do not broadcast")
+        raise InvalidNodeError(
+            f"multiplies the shapes {a.dims} and {b.dims}, which do not broadcast: {CONTRADICTION}"
+        )
     tensors = tuple(_matrices(scope, value, each, lead) for value, each in zip((a, b), axes, strict=True))
     scope.push_joined(Product(node.output, tensors, node.output), (*lead, a.dims[-2], b.dims[-1]))
 

@@ -23,10 +23,11 @@ from edged.model.shapes import MAX_VALUES
 
 # Kinds that contain a graph, that write tensors of no fixed size, and that are random, with what is wrong.
 WITH_GRAPHS = "If Loop SequenceMap"
+WITHOUT_GRAPHS = "export the network without it, by tracing and for one size, or fold it with onnxsim"
 OF_ANY_SIZE = "NonMaxSuppression NonZero Unique"
 RANDOM = "Bernoulli Dropout Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"
 REFUSED = {
-    **dict.fromkeys(WITH_GRAPHS.split(), "runs another graph: export the network without it"),
+    **dict.fromkeys(WITH_GRAPHS.split(), f"runs another graph: {WITHOUT_GRAPHS}"),
     **dict.fromkeys(OF_ANY_SIZE.split(), "writes as many values as it finds: cut the network before it"),
     **dict.fromkeys(RANDOM.split(), "is random: export the network for inference"),
 }
@@ -42,7 +43,7 @@ FINITE = {"BatchNormalization", "Conv", "ConvTranspose", "Gemm"}  # kinds whose 
 
 def convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
     """Let the host compute a node, or compute it now if all its inputs are constant. Raises ModelError."""
-    proto, node = _renamed(proto, node)
+    proto, node = _in_later_set(proto, node)
     _check(proto, node)
     captured = captured_by(proto)
     if node.kind == "Scan":
@@ -62,8 +63,13 @@ def convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
             _push(proto, node, scope, index, values, constants)
 
 
-def _renamed(proto: onnx.NodeProto, node: OnnxNode) -> tuple[onnx.NodeProto, OnnxNode]:
-    """Return ScatterElements for Scatter, as operator set 11 renamed it; other nodes as they are."""
+def _in_later_set(proto: onnx.NodeProto, node: OnnxNode) -> tuple[onnx.NodeProto, OnnxNode]:
+    """Return a node of a later operator set that means the same, where the reference lacks the node's own.
+
+    Operator set 11 renamed Scatter. That of 19 gave DequantizeLinear further types.
+    """
+    if node.kind == "DequantizeLinear":
+        return proto, replace(node, opset=max(node.opset, 19))
     if node.kind != "Scatter" or node.opset >= 11:
         return proto, node
     renamed = onnx.NodeProto()
@@ -79,7 +85,21 @@ def refusal_of(kind: str, opset: int) -> str | None:
     if kind == "Scan" and opset < 9:
         return f"is of operator set {opset}; supported is Scan of 9 and later: export it with a newer one"
     is_known = defs.has(kind, opset) or kind == "Constant"
-    return None if is_known else f"operator {kind} is unknown in operator set {opset} of ONNX"
+    return None if is_known else f"operator {kind} is unknown in operator set {opset} of ONNX: {_way_out(kind)}"
+
+
+def _way_out(kind: str) -> str:
+    """Return what to do about an operator that its operator set lacks."""
+    sets = [
+        each.since_version
+        for each in defs.get_all_schemas_with_history()
+        if (each.domain, each.name) == ("", kind)
+    ]
+    return (
+        f"export the network with one of {min(sets)} or later"
+        if sets
+        else "export the network without custom ones"
+    )
 
 
 def _check(proto: onnx.NodeProto, node: OnnxNode) -> None:
@@ -233,7 +253,8 @@ def _check_size(model: bytes, values: Mapping[str, Value], output: str) -> None:
         raise ModelError(f"cannot be computed: {_brief(error)}") from None
     for shape in (*(value.dims for value in values.values()), _inferred_shape(inferred.graph.output)):
         if math.prod(shape) > MAX_VALUES:
-            raise ModelError(f"needs a tensor of shape {shape}; it may hold 1 to {MAX_VALUES} values")
+            limit = f"it may hold 1 to {MAX_VALUES} values: export the network for a smaller input"
+            raise ModelError(f"needs a tensor of shape {shape}; {limit}")
 
 
 def _inferred_shape(outputs: Sequence[onnx.ValueInfoProto]) -> Shape:

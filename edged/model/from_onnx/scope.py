@@ -146,6 +146,7 @@ class Scope:
             return self._weights[name]
         constant = self._constants.get(name)
         if constant is None:
+            self.raw_value(name)  # a tensor that nothing writes is reported as such
             raise ModelError(f"input {name} is supported only as constant weights")
         if constant.dtype.type not in FLOATS and constant.dtype.name != "bfloat16":
             raise ModelError(
@@ -176,7 +177,8 @@ class Scope:
 
     def _why_missing(self, name: str) -> str:
         if writer := self.writers.get(name):
-            return f", only node {writer} after it: the graph has a cycle, or its nodes are not in order"
+            problem = "the graph has a cycle or its nodes are not in order"
+            return f", only node {writer} after it: {problem}; export the network again"
         return ": the file lacks it; export the network again"
 
     def any_value(self, name: str) -> Value:
@@ -337,7 +339,8 @@ class Scope:
             raise ModelError(f"writes tensor {operator.output}, which is already written")
         shape = output_shape(operator, *(self.shapes[tensor] for tensor in operator.inputs))
         if not 0 < math.prod(shape) <= MAX_VALUES:
-            raise ModelError(f"would write a tensor of shape {shape}; it may hold 1 to {MAX_VALUES} values")
+            limit = f"it may hold 1 to {MAX_VALUES} values: export the network for a smaller input"
+            raise ModelError(f"would write a tensor of shape {shape}; {limit}")
         self.shapes[operator.output] = shape
         self.operators.append(operator)
 
@@ -380,5 +383,7 @@ def as_weights(numbers: Constant, what: str) -> Float32:
     with np.errstate(over="ignore"):  # overflow is detected by the next line
         weights = numbers.astype(np.float32, order="C")
     if not np.isfinite(weights).all():
-        raise InvalidNodeError(f"{what} holds infinities or NaN, or numbers that float32 does not hold")
+        place = tuple(map(int, np.argwhere(~np.isfinite(weights))[0]))
+        problem = f"{what} holds infinities or NaN, or numbers that float32 does not hold"
+        raise InvalidNodeError(f"{problem}, the first at index {place}: export the network with finite weights")
     return weights
