@@ -114,20 +114,32 @@ def leaf_parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParse
     return [leaf for group in groups for each in group.choices.values() for leaf in leaf_parsers(each)] or [parser]
 
 
-def above_zero(of_what: str, most: float = math.inf) -> Callable[[str], float]:
-    """Make a parser of a number of seconds, watts …, above 0 and at most `most`."""
+def above_zero(of_what: str) -> Callable[[str], float]:
+    """Make a parser of a number of seconds, watts …, above 0."""
 
     def number(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = 0.0
-        if 0 < value <= most and math.isfinite(value):
+        value = _number(text)
+        if 0 < value < math.inf:
             return value
-        end = f" and up to {most:g}" if math.isfinite(most) else ""
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of {of_what} above 0{end}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of {of_what} above 0")
 
     return number
+
+
+def points(text: str) -> float:
+    """Parse a number of percentage points, from 0 to 100."""
+    value = _number(text)
+    if 0 <= value <= 100:
+        return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of points from 0 to 100")
+
+
+def _number(text: str) -> float:
+    """Return NaN, which nothing is above or below, for a text that is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def duration(most: float = math.inf) -> Callable[[str], float]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
 from edged.cli.model_options import add_input_options, given_model, show_preparation
-from edged.cli.options import above_zero, add_json, positive
+from edged.cli.options import add_json, points, positive
 from edged.errors import ConfigError
 from edged.model.package import Input, Model
 
@@ -62,7 +62,7 @@ def add_judged_options(parser: argparse.ArgumentParser, max_loss: str) -> "argpa
     count = f"evaluate at most N pictures, evenly spaced (default: {COUNT})"
     parser.add_argument("--count", type=positive, metavar="N", help=count)
     limit = f"{max_loss}, in percentage points (default: 0.5)"
-    parser.add_argument("--max-loss", type=above_zero("points", 100), default=0.5, metavar="POINTS", help=limit)
+    parser.add_argument("--max-loss", type=points, default=0.5, metavar="POINTS", help=limit)
     parser.add_argument("--device", default="auto", metavar="NAME", help="as in the config (default: auto)")
     add_input_options(parser, "input of the model, if its file does not describe it")
     add_json(parser)

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(printable_json(json.dumps(report, ensure_ascii=False)))
     else:
         print(printable_lines("\n".join(_lines(report))))
-    lost = 100 * (judge.accuracy - found.accuracy)
+    lost = round(100 * (judge.accuracy - found.accuracy), 6)  # without the last digits of a difference
     if lost > arguments.max_loss:
         warn(f"{lost:.2f} points are lost, more than --max-loss {arguments.max_loss:g}: try another --method")
     return 0

@@ -127,7 +127,9 @@ def unlabelled(folder: Path, model: Model, most: int) -> JudgedPictures:
 
     Raises DataError for a folder without pictures, ImageError for a picture that cannot be read.
     """
-    files = pictures_in(folder) if folder.is_dir() else []
+    if not folder.is_dir():
+        raise DataError(f"{folder}: is not a folder; expected one with pictures")
+    files = pictures_in(folder)
     if not files:
         raise DataError(f"{folder}: holds no pictures; expected {', '.join(sorted(SUFFIXES))}")
     chosen = [files[place * len(files) // most] for place in range(most)] if len(files) > most else files

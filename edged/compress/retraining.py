@@ -28,7 +28,8 @@ from edged.train.trainer import Trainer
 MOST_PRUNED = 0.95  # of the weights, after the last epoch of pruning
 FOR_PRUNING = 0.7  # of the accuracy that may be lost
 PRUNING_EPOCHS = 2 / 3  # of all: the accuracy recovers sooner from shared weights than from pruned ones
-TRIES = 2  # epochs with one share; if both lose too much, a smaller one is tried
+ROUNDS = 8  # of pruning, each with a whole schedule of rates where there are epochs for it
+TRIES = 2  # rounds with one share; if both lose too much, a smaller one is tried
 ENTRIES = 16  # of each codebook
 PROJECTIONS = 8  # in an epoch
 SLOWER = 0.3  # the rate, as a share of the training's: the weights are already near
@@ -81,7 +82,8 @@ class Retraining:
         self._trainer, self._source, self._wanted, self._max_loss = trainer, source, wanted, max_loss
         self._learning = learning
         self.epochs = learning.epochs or 1
-        self._pruning_epochs = ceil(PRUNING_EPOCHS * self.epochs)
+        self._stages = stages(self.epochs)
+        self._pruning_epochs = self._stages[-1].start
         self._per_epoch = source.steps(learning.batch)
         self._checkpoints, self._facts = checkpoints, dict(facts)
         self.history: list[RetrainedEpoch] = []
@@ -125,13 +127,15 @@ class Retraining:
         return self._network(state), codebooks
 
     def _prune(self) -> None:
-        """Train for an epoch with more pruned weights than the last good network has.
+        """Train for an epoch of a round with more pruned weights than the last good network has.
 
-        An epoch that loses too much has further ones, `TRIES` in all; then half of the step is tried instead.
+        A round that loses too much has further ones, `TRIES` in all; then half of the step is tried instead.
         """
-        share = self._next_share()
+        stage, share = self._stage(), self._next_share()
         accuracy = self._epoch("pruned", share, Pruned(kept(self._weights(self._trainer.state()), share)))
         progress = self._progress
+        if len(self.history) < stage.stop:
+            return
         if self.original - accuracy <= FOR_PRUNING * self._max_loss:
             self._good = self._trainer.state()
             self._progress = PruningProgress(0, progress.halvings)
@@ -142,11 +146,22 @@ class Retraining:
             self._progress = PruningProgress(0, progress.halvings + 1)
 
     def _next_share(self) -> float:
-        if self._progress.misses:
+        stage = self._stage()
+        if self._progress.misses or len(self.history) > stage.start:
             return self.history[-1].pruned
         good = self._pruned_share(self._good)
-        step = max(0.0, scheduled(len(self.history) + 1, self._pruning_epochs) - good)
+        step = max(0.0, scheduled(stage.stop, self._pruning_epochs) - good)
         return float(good + step * 0.5**self._progress.halvings)
+
+    def _stage(self) -> range:
+        return next(stage for stage in self._stages if len(self.history) in stage)
+
+    def _schedule(self) -> range:
+        """Return the epochs in which the rate falls to 0: those of a stage where rounds have several, else all.
+
+        An epoch at a high rate is less accurate than the original, whose rate had fallen; that ends the pruning.
+        """
+        return self._stage() if len(self._stages[0]) > 1 else range(self.epochs)
 
     def _share(self) -> None:
         """Train for an epoch with codebooks; the best epoch is kept."""
@@ -159,8 +174,8 @@ class Retraining:
     def _epoch(self, step: Literal["pruned", "shared"], share: float, constraint: Constraint) -> float:
         """Train for an epoch, and return the accuracy that the network has then."""
         self._project(constraint)
-        at, loss, images = len(self.history) * self._per_epoch, 0.0, 0
-        steps = self.epochs * self._per_epoch
+        schedule, loss, images = self._schedule(), 0.0, 0
+        at, steps = (len(self.history) - schedule.start) * self._per_epoch, len(schedule) * self._per_epoch
         for chunk in self._source.chunks(len(self.history), self._learning.batch):
             self._load(chunk.examples)
             for order in np.array_split(chunk.order, min(PROJECTIONS, len(chunk.order))):
@@ -230,6 +245,14 @@ def judging_examples(source: TrainingSource) -> LabelledImages:
     if examples is None:
         raise ModelError("there are no pictures to judge by: hold some out (validation), or give test pictures")
     return examples
+
+
+def stages(epochs: int) -> tuple[range, ...]:
+    """Return the epochs, from 0, of each round of pruning, and last those with codebooks."""
+    pruning = ceil(PRUNING_EPOCHS * epochs)
+    length = max(1, pruning // ROUNDS)
+    starts = range(0, pruning - length + 1, length)
+    return (*map(range, starts, [*starts[1:], pruning]), range(pruning, epochs))
 
 
 def scheduled(step: int, steps: int) -> float:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from edged.engine.instructions import KHR_DOT
 from edged.engine.opencl import cl, device_errors
 from edged.errors import DeviceError
 
@@ -16,7 +17,7 @@ class Device:
 
     `vector_width` is in floats, `alignment` in bytes. `position` is (platform, device) in the driver's own order,
     by which `open_device` tells it from others of its name. `instructions`: dot products that its kernels may use,
-    once they were tried (see `instruction_trials`).
+    once they were tried (see `instruction_trials`). `integer_dot`: it has cl_khr_integer_dot_product.
     """
 
     platform: str
@@ -32,6 +33,7 @@ class Device:
     fp16: bool
     position: tuple[int, int]
     instructions: tuple[str, ...] = ()
+    integer_dot: bool = False
 
     @property
     def release(self) -> tuple[int, ...]:
@@ -109,6 +111,7 @@ def _describe(platform: Any, handle: Any, position: tuple[int, int]) -> Device:
             unified_memory=bool(handle.host_unified_memory),
             fp16="cl_khr_fp16" in handle.extensions.split(),
             position=position,
+            integer_dot=KHR_DOT in handle.extensions.split(),
         )
 
 

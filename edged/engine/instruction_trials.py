@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from edged.engine.apart import read_request, run_apart
 from edged.engine.device import Device, open_device
-from edged.engine.instructions import AVX512_BF16, LANES, LOWEST, NUMBERS, processor_instructions
+from edged.engine.instructions import AVX512_BF16, KHR_DOT, LANES, LOWEST, NUMBERS, processor_instructions
 from edged.engine.layout import bfloat16_bits
 from edged.engine.opencl import cl
 from edged.engine.programs import build, compiler_options, source_of, takes_assembly, takes_builtins
@@ -41,21 +41,32 @@ def with_instructions(device: Device, cache: Path | None = None) -> Device:
 
 
 def trials(device: Device, cache: Path | None = None) -> Mapping[str, str]:
-    """Return the dot products of the processor, each with why the device may not use it; empty: it may."""
-    if not takes_builtins(device) or not processor_instructions():
+    """Return the dot products that may be there, each with why the device may not use it; empty: it may."""
+    offered = _offered(device)
+    if not offered:
         return {}
-    if not takes_assembly(device):
+    if takes_builtins(device) and not takes_assembly(device):
         why = f"{device.name}: no use of {{}}: its driver, {device.driver}, ends the process at inline assembly"
-        return {name: why.format(name) for name in processor_instructions()}
+        return {name: why.format(name) for name in offered}
     entries = CacheEntries((cache or cache_directory()) / "instructions", "trial")
     described = [device.platform, device.name, device.version, device.driver, code_sha256("edged.engine")]
     key = sha256(json.dumps(described).encode()).hexdigest()
     kept = entries.load(key)
     found = json.loads(bytes(kept)) if kept else {}
-    if tuple(found) != processor_instructions():
-        found = _tried(device, processor_instructions())
+    if tuple(found) != offered:
+        found = _tried(device, offered)
         _save(entries, key, found)
     return found
+
+
+def _offered(device: Device) -> tuple[str, ...]:
+    """Return those of the processor where kernels reach them, else those of the driver.
+
+    On a CPU the driver's are no instructions of the processor.
+    """
+    if takes_builtins(device):
+        return processor_instructions()
+    return (KHR_DOT,) if device.integer_dot else ()
 
 
 def _tried(device: Device, names: Sequence[str]) -> dict[str, str]:

@@ -8,8 +8,9 @@ import onnx
 from edged.compress.judge import Judge
 from edged.errors import ModelError
 from edged.model import reference
+from edged.model.cost import operator_macs
 from edged.model.from_onnx.file import OnnxFile
-from edged.model.graph import Pair
+from edged.model.graph import Conv, Dense, Graph, Pair
 from edged.model.onnx_reader import graph_of
 from edged.model.passes import simplify
 from edged.quantization.calibration import Calibration, Quantizer
@@ -18,6 +19,8 @@ from edged.quantization.noise import LayerNoise, layer_noise, worst
 COMPARED = 4  # pictures on which layers are compared: the reference is slow
 LAYERS = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
 MOST_IN_FLOATS = 16  # layers; a network that needs more is not worth it
+
+Choice = Callable[[int], list[str]]  # of a number of layers: the names of their nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,40 +41,34 @@ def quantize(
     max_loss: float,
     show: Callable[[str], None],
 ) -> Quantized:
-    """Return the first file that loses at most `max_loss`: with 0, 1, 2, 4 … layers in floats.
+    """Return the file that loses at most `max_loss` with the fewest multiplications in floats, of those tried.
 
-    The first layers, the first ones and the last one, or the noisiest ones stay in floats: of these the file that
-    loses least. If too much is lost with all of them, return the best one. `max_loss`: a share of the judged
-    pictures. Raises ModelError.
+    The first layers, the first ones and the last one, or the noisiest ones stay in floats. If all files lose too
+    much, return the most accurate one. `max_loss`: a share of the judged pictures. Raises ModelError.
     """
     quantizer = Quantizer(file, calibration)
-    trial = _Trial(quantizer, size, calibration, judge)
     try:
-        best = trial.run(())
-        if not any(each.is_quantized for each in best.layers):
+        trial = _Trial(quantizer, size, calibration, judge)
+        whole = trial.run(())
+        layers = trial.noise(whole)
+        if not any(each.is_quantized for each in layers):
             raise ModelError(f"{file.path}: has no layers to quantize: expected Conv, Gemm or MatMul")
-        graph = quantizer.float_file.model.graph
-        noisiest = [each.layer for each in worst(best.layers)]
-        for count in _counts(len(noisiest)):
-            lost = judge.accuracy - best.accuracy
-            if lost <= max_loss:
-                break
-            show(f"{100 * lost:.2f} points are lost: {count} of {len(noisiest)} layers stay in floats")
-            first = trial.run(nodes_before(graph, count))
-            ends = trial.run(nodes_at_ends(graph, count - 1))
-            scattered = trial.run(nodes_of(graph, noisiest[:count]))
-            best = max(best, first, ends, scattered, key=lambda each: each.accuracy)
+        search = _Search(trial, judge.accuracy - max_loss, [each.layer for each in worst(layers)], show)
+        best = search.best(whole)
+        return Quantized(best.file.path.read_bytes(), best.accuracy, trial.noise(best), best.in_floats)
     finally:
         quantizer.close()
-    return best
 
 
-def _counts(layers: int) -> Iterator[int]:
-    """Yield 1, 2, 4 … up to all layers."""
-    count = 1
-    while count <= min(layers, MOST_IN_FLOATS):
-        yield count
-        count *= 2
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """A quantized file, its graph and accuracy; of the layers in floats their outputs and multiplications."""
+
+    file: OnnxFile
+    graph: Graph
+    accuracy: float
+    in_floats: tuple[str, ...]
+    float_macs: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,19 +80,83 @@ class _Trial:
     calibration: Calibration
     judge: Judge
 
-    def run(self, nodes: Sequence[str]) -> Quantized:
+    def run(self, nodes: Sequence[str]) -> _Tried:
         """Leave these nodes in floats, by their names. Raises ModelError."""
-        floats = self.quantizer.float_file
         file = self.quantizer.quantize(nodes)
         graph = graph_of(file, self.size)
         accuracy = self.judge.measure(file.sha256, lambda: simplify(graph)).accuracy
-        x = reference.prepare(self.calibration.pictures[:COMPARED], self.calibration.wanted)
-        layers = layer_noise(graph_of(floats, self.size), graph, x)
         left = set(nodes)
         in_floats = [
-            node.output[0] for node in floats.model.graph.node if node.op_type in LAYERS and node.name in left
+            node.output[0]
+            for node in self.quantizer.float_file.model.graph.node
+            if node.op_type in LAYERS and node.name in left
         ]
-        return Quantized(file.path.read_bytes(), accuracy, layers, tuple(in_floats))
+        macs = sum(operator_macs(graph, each) for each in graph.operators if isinstance(each, Conv | Dense))
+        return _Tried(file, graph, accuracy, tuple(in_floats), macs)
+
+    def noise(self, tried: _Tried) -> tuple[LayerNoise, ...]:
+        """Compare the layers with those of the network of floats, which is slow."""
+        x = reference.prepare(self.calibration.pictures[:COMPARED], self.calibration.wanted)
+        return layer_noise(graph_of(self.quantizer.float_file, self.size), tried.graph, x)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Searches layers that stay in floats, so that at least `accuracy` is kept. `noisiest`: their outputs."""
+
+    trial: _Trial
+    accuracy: float
+    noisiest: Sequence[str]
+    show: Callable[[str], None]
+
+    def best(self, whole: _Tried) -> _Tried:
+        """Try 1, 2, 4 … layers in floats, then fewer ones down to the last number that was not enough.
+
+        whole: the network with no layer in floats.
+        """
+        if whole.accuracy >= self.accuracy:
+            return whole
+        tried, failed = [whole], 0
+        for count in _counts(len(self.noisiest)):
+            found = [(choice, self._run(choice, count)) for choice in self._choices()]
+            passed = [(choice, each) for choice, each in found if each.accuracy >= self.accuracy]
+            if passed:
+                fewest = [self._fewest(choice, failed, count, each) for choice, each in passed]
+                return min(fewest, key=lambda each: (each.float_macs, -each.accuracy))
+            tried += [each for _, each in found]
+            failed = count
+        return max(tried, key=lambda each: each.accuracy)
+
+    def _choices(self) -> list[Choice]:
+        graph = self.trial.quantizer.float_file.model.graph
+        return [
+            lambda count: nodes_before(graph, count),
+            lambda count: nodes_at_ends(graph, count - 1),
+            lambda count: nodes_of(graph, self.noisiest[:count]),
+        ]
+
+    def _fewest(self, choice: Choice, failed: int, passed: int, found: _Tried) -> _Tried:
+        """Bisect between a number of layers that lost too much and one, `found`, that did not."""
+        while passed - failed > 1:
+            middle = (failed + passed) // 2
+            tried = self._run(choice, middle)
+            if tried.accuracy >= self.accuracy:
+                passed, found = middle, tried
+            else:
+                failed = middle
+        return found
+
+    def _run(self, choice: Choice, count: int) -> _Tried:
+        self.show(f"{count} of {len(self.noisiest)} layers stay in floats")
+        return self.trial.run(choice(count))
+
+
+def _counts(layers: int) -> Iterator[int]:
+    """Yield 1, 2, 4 … up to all layers."""
+    count = 1
+    while count <= min(layers, MOST_IN_FLOATS):
+        yield count
+        count *= 2
 
 
 def nodes_of(graph: onnx.GraphProto, tensors: Iterable[str]) -> list[str]:

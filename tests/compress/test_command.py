@@ -59,6 +59,15 @@ def test_a_network_becomes_smaller_within_the_limit(
     assert (output / "size.svg").read_text().startswith("<svg")
 
 
+def test_nothing_is_lost_where_no_loss_is_allowed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    net, folder = network(tmp_path / "net.onnx"), pictures(tmp_path / "pictures")
+
+    found = compressed(capsys, net, "--images", folder, "--max-loss", "0", "--device", "numpy")
+
+    assert found["loss"] == 0
+    assert found["ratio"] > 2
+
+
 def test_its_answers_are_those_of_onnxruntime(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     net, folder = network(tmp_path / "net.onnx"), pictures(tmp_path / "pictures")
 
@@ -119,7 +128,10 @@ def test_bad_input_is_one_error(tmp_path: Path, capsys: pytest.CaptureFixture[st
     small = small_network(tmp_path / "small.onnx", channels=1)
     assert "has no weights worth compressing" in refused(capsys, small, "--images", folder)
     assert "has random weights" in refused(capsys, "resnet18", "--images", folder)
-    assert "points above 0" in _usage(capsys, net, "--images", folder, "--max-loss", "0")
+    assert "'-1' is not a number of points from 0 to 100" in _usage(
+        capsys, net, "--images", folder, "--max-loss=-1"
+    )
+    assert "'nan' is not a number of points" in _usage(capsys, net, "--images", folder, "--max-loss", "nan")
     assert not Path("net-compressed").exists()
     assert not Path("small-compressed").exists()
 

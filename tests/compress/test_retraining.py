@@ -13,7 +13,7 @@ from edged import config
 from edged.cli import run_command_line
 from edged.compress.codebook import share
 from edged.compress.constraint import Pruned, Shared, projected
-from edged.compress.retraining import Retraining, scheduled
+from edged.compress.retraining import Retraining, scheduled, stages
 from edged.model.package import load_model
 from tests.train.commands import config_file, train
 from tests.train.made_up import idx_folder
@@ -124,6 +124,14 @@ def test_shared_weights_move_together() -> None:
     found = projected({"a.weight": np.array([1, 2, 4, 6], np.float32)}, ["a.weight"], Shared({"a.weight": book}))
 
     assert found["a.weight"].tolist() == [0, 3, 3, 6]
+
+
+def test_rounds_of_pruning_have_several_epochs_where_there_are_many() -> None:
+    few, many = stages(12), stages(34)
+
+    assert few == (*(range(epoch, epoch + 1) for epoch in range(8)), range(8, 12))
+    assert many[:2] == (range(2), range(2, 4))
+    assert many[-2:] == (range(20, 23), range(23, 34))  # the last round has the epoch that is left
 
 
 def test_the_share_of_pruned_weights_rises_fast_at_first() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from edged.engine.instructions import KHR_DOT
 from tests.conftest import ROOT
 
 FOLDER = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "edged-opencl")
@@ -48,3 +49,5 @@ def test_the_ordinary_tests_pass_on_this_driver(
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
     on_it = "rusticl" if driver == "rusticl" else "Portable_Computing_Language"
     assert len(re.findall(rf"PASSED .*\[{on_it}-", done.stdout)) > least
+    if driver == "rusticl":
+        assert len(re.findall(rf"PASSED .*{KHR_DOT}", done.stdout)) > 10

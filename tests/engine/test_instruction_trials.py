@@ -8,7 +8,7 @@ import pytest
 from edged.engine import instruction_trials
 from edged.engine.device import Device
 from edged.engine.instruction_trials import RIGHT, trials, with_instructions
-from edged.engine.instructions import AVX512_VNNI, processor_instructions
+from edged.engine.instructions import AVX512_VNNI, KHR_DOT, processor_instructions
 
 CPUINFO = """processor : 0
 flags : fpu sse2 avx2 avx512_vnni avx_vnni
@@ -35,8 +35,14 @@ def test_only_what_every_processor_has_is_offered(tmp_path: Path) -> None:
 
 
 def test_a_device_of_another_kind_is_not_tried(device: Device, tmp_path: Path) -> None:
-    assert trials(replace(device, kind="gpu"), tmp_path) == {}
-    assert trials(replace(device, platform="rusticl"), tmp_path) == {}
+    assert trials(replace(device, kind="gpu", integer_dot=False), tmp_path) == {}
+    assert trials(replace(device, platform="rusticl", integer_dot=False), tmp_path) == {}
+
+
+def test_a_device_whose_driver_has_dot_products_is_tried(device: Device, tmp_path: Path) -> None:
+    found = trials(replace(device, kind="gpu", integer_dot=True), tmp_path)
+
+    assert tuple(found) == (KHR_DOT,)
 
 
 def test_an_instruction_that_the_compiler_does_not_know_is_left_out_with_its_reason(

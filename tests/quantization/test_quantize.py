@@ -157,6 +157,30 @@ def test_the_first_and_the_last_layers_stay_in_floats_where_that_is_best(
     assert [type(each) for each in layers] == [Conv, QuantizedConv, Conv]
 
 
+def test_no_more_is_computed_in_floats_than_accuracy_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, photos: Path
+) -> None:
+    def right_with_three_layers_in_floats(graph: Graph) -> float:
+        return min(1.0, sum(isinstance(operator, Conv | Dense) for operator in graph.operators) / 3)
+
+    accuracy_is(monkeypatch, right_with_three_layers_in_floats)
+    network = Network([1, 3, 8, 8])
+    names = [
+        network.add("Conv", network.normal(4, channels, 3, 3), pads=[1, 1, 1, 1], strides=[stride, stride])
+        for channels, stride in ((3, 1), (4, 1), (4, 1), (4, 2))  # the last one has the fewest multiplications
+    ]
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+
+    report = quantized(
+        *(capsys, network.save(tmp_path / "model.onnx"), "--images", photos, "--max-loss", "0"),
+        *("--output", tmp_path / "small.onnx", "--device", "numpy"),
+    )
+
+    assert report["accuracy"] == [1, 1]
+    assert report["in_floats"] == [names[0], names[1], names[3]]  # not four, which are tried before three
+
+
 def test_the_first_trial_is_kept_if_no_other_is_better(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, source: Path, photos: Path
 ) -> None:
@@ -180,7 +204,7 @@ def test_without_onnxruntime_one_error_says_what_to_install(
     ("arguments", "message"),
     [
         (["mobilenetv2", "--images", "PHOTOS"], "has random weights"),
-        (["SOURCE", "--images", "nowhere"], "nowhere: holds no pictures"),
+        (["SOURCE", "--images", "nowhere"], "nowhere: is not a folder"),
         (["SOURCE", "--images", "PHOTOS", "--output", "SOURCE"], "is the original; give another name"),
     ],
 )

@@ -1,10 +1,11 @@
-/* Dot products of a CPU as inline assembly. DOT is the number of an instruction; see `instructions.py`:
+/* Dot products: of a CPU as inline assembly, of others as functions. DOT is the number of one; see `instructions.py`:
  *
  * 1, 2: sum += the products of four bytes each, those of `word` without a sign, those of `weight` with one: vpdpbusd of
  *       AVX-512 VNNI, and that of AVX-VNNI
  * 3:    sum += the products of two bfloat16 each: vdpbf16ps of AVX-512 BF16
  * 4:    as 1, for bytes of `word` less 128, which have a sign: sdot of Arm
  * 5:    as 1: usdot of Arm
+ * 6:    as 1: the function of cl_khr_integer_dot_product, for each int of a vector
  * 0:    the same in plain OpenCL C
  *
  * WORD_OF makes of four bytes without a sign what ADD_PRODUCTS takes.
@@ -22,7 +23,7 @@
 /* No load before this is moved behind it, nor one behind it before: compilers load the weights of all words first, which
  * takes the registers of sums.
  */
-#if DOT
+#if DOT && DOT != 6
 #define IN_ORDER __asm__ volatile("" ::: "memory")
 #else
 #define IN_ORDER
@@ -38,6 +39,16 @@
 #define ADD_PRODUCTS(sum, word, weight) ARM_PRODUCTS("0x4e809400", sum, word, weight)
 #elif DOT == 5
 #define ADD_PRODUCTS(sum, word, weight) ARM_PRODUCTS("0x4e809c00", sum, word, weight)
+#elif DOT == 6
+#ifndef DOT_LANES
+#define DOT_LANES OUT_BLOCK
+#endif
+#define ADD_PRODUCTS(sum, word, weight) sum += PASTE(PRODUCTS_, DOT_LANES)(word, weight)
+#define PRODUCTS_1(word, weight) dot_4x8packed_us_int(word, weight)
+#define PRODUCTS_2(word, weight) (int2)(PRODUCTS_1((word).lo, (weight).lo), PRODUCTS_1((word).hi, (weight).hi))
+#define PRODUCTS_4(word, weight) (int4)(PRODUCTS_2((word).lo, (weight).lo), PRODUCTS_2((word).hi, (weight).hi))
+#define PRODUCTS_8(word, weight) (int8)(PRODUCTS_4((word).lo, (weight).lo), PRODUCTS_4((word).hi, (weight).hi))
+#define PRODUCTS_16(word, weight) (int16)(PRODUCTS_8((word).lo, (weight).lo), PRODUCTS_8((word).hi, (weight).hi))
 #elif defined(CHANNELS_OF_WORD) && CHANNELS_OF_WORD == 2
 #define ADD_PRODUCTS(sum, word, weight) \
     sum += WIDE(as_float)((word) & ~0xffff) * WIDE(as_float)((weight) & ~0xffff) + \

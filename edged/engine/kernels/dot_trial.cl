@@ -1,10 +1,11 @@
 /* Try a dot product: sums += the products of the small numbers in a and b. LANES ints are a vector. */
-#include "dot_products.cl"
-
 #ifndef LANES
 #define LANES 8
 #define SUM int
 #endif
+#define DOT_LANES LANES
+#include "dot_products.cl"
+
 #define PASTE(a, b) PASTE_NOW(a, b)
 #define PASTE_NOW(a, b) a##b
 
