@@ -19,8 +19,13 @@ from tests.hub.running import START_S, Run, goes_on, while_it_runs
 SAYS_WHAT_IT_IS_TOLD = "import sys, time; print('I am', sys.stdin.readline(), file=sys.stderr); time.sleep(60)"
 
 
+others: set[psutil.Process] = set()  # children of this process from before the test, such as a resource tracker
+
+
 @pytest.fixture
 def spare() -> Iterator[Spare]:
+    others.clear()
+    others.update(processes())
     spare = Spare((sys.executable, "-c", SAYS_WHAT_IT_IS_TOLD), dict)
     yield spare
     spare.close()
@@ -29,7 +34,9 @@ def spare() -> Iterator[Spare]:
 
 
 def processes() -> list[psutil.Process]:
-    return [each for each in psutil.Process().children() if each.status() != psutil.STATUS_ZOMBIE]
+    """Return the live children of this process that the test has started."""
+    children = set(psutil.Process().children()) - others
+    return [each for each in children if each.status() != psutil.STATUS_ZOMBIE]
 
 
 def test_a_child_that_starts_takes_the_spare_and_without_one_starts_by_itself(
