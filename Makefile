@@ -38,14 +38,16 @@ top: .venv/.installed
 view: .venv/.view
 	@exec $(EDGED) view
 
-# Kernels and models want nothing but cores, so they share them. The others start whole daemons and mostly wait: three
-# at a time, each process with tests that stand together, so that most fixtures of a module are made once.
+# Kernels and models want nothing but cores, so they share them. The others start whole daemons and mostly wait, the deep
+# ones less: three or two at a time, each process with tests that stand together, which share fixtures of a module.
 COMPUTE = tests/engine tests/model tests/conformance tests/train tests/teach tests/fuzz
 test: TIER = -m 'not deep'
+test: DAEMONS = 3
+test-all: DAEMONS = 2
 test-all: .venv/.deep
 test test-all: .venv/.test
 	.venv/bin/python -m pytest $(TIER) --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
-	.venv/bin/python -m pytest $(TIER) --numprocesses 3 --dist worksteal $(COMPUTE:%=--ignore %)
+	.venv/bin/python -m pytest $(TIER) --numprocesses $(DAEMONS) --dist worksteal $(COMPUTE:%=--ignore %)
 
 # what a user gets who has old packages, which edged allows; that they warn of newer ones beside them is no fault
 LOWEST = tests/cli tests/model/test_package.py tests/config/test_load.py tests/config/test_examples.py tests/e2e/test_run.py

@@ -11,9 +11,8 @@ import math
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
-from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -106,14 +105,13 @@ def measure_windows(
     daemon: Daemon, listener: Listener, count: int, seconds: float, machine: MachineState
 ) -> Iterator[Window]:
     """Listen for so many windows."""
-    camera = daemon.child("camera")
 
     def look() -> list[tuple[float, Prediction]]:
         listener.skip(CATCH_UP_S)
         return listener.predictions(seconds)
 
     for _ in range(count):
-        heard, turn = machine.during(look, partial(_standing_still, camera))
+        heard, turn = machine.during(look, lambda: _standing_still(daemon.child("camera")))
         yield window(turn.state, turn.others, heard)
 
 
@@ -134,7 +132,8 @@ def _standing_still(*cameras: psutil.Process) -> Iterator[None]:
         yield
     finally:
         for camera in cameras:
-            camera.resume()
+            with suppress(psutil.NoSuchProcess):  # the hub replaces one that stands still for long
+                camera.resume()
 
 
 def memory_of(daemon: Daemon) -> Memory:
