@@ -55,7 +55,8 @@ def quantize(
             raise ModelError(f"{file.path}: has no layers to quantize: expected Conv, Gemm or MatMul")
         search = _Search(trial, judge.accuracy - max_loss, [each.layer for each in worst(layers)], show)
         best = search.best(whole)
-        return Quantized(best.file.path.read_bytes(), best.accuracy, trial.noise(best), best.in_floats)
+        layers = layers if best is whole else trial.noise(best)
+        return Quantized(best.file.path.read_bytes(), best.accuracy, layers, best.in_floats)
     finally:
         quantizer.close()
 
