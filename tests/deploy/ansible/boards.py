@@ -60,7 +60,8 @@ class Boards:
         (self.folder / "inventory.json").write_text(json.dumps(inventory))
         command = [f"{sys.prefix}/bin/ansible-playbook", "--inventory", "inventory.json", str(FOLDER / "site.yml")]
         own = {"EDGED_MACHINES": str(self.folder), "ANSIBLE_HOME": str(self.folder / "ansible"), "HOME": "/root"}
-        own |= {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_RETRY_FILES_ENABLED": "0", "LC_ALL": "C.UTF-8"}
+        own |= {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_RETRY_FILES_ENABLED": "0", "ANSIBLE_PIPELINING": "1"}
+        own |= {"LC_ALL": "C.UTF-8"}
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")} | own
         done = subprocess.run(
             command,

@@ -10,7 +10,7 @@ from tests.deploy.ansible.boards import FOLDER, boards, counts, wheel_of, wheels
 pytestmark = pytest.mark.deep
 
 CONFIG = {
-    "cameras": {"demo": {"source": "synthetic:digits", "size": [160, 120], "fps": 5}},
+    "cameras": {"demo": {"source": "synthetic:digits", "size": [160, 120], "fps": 1}},
     "workers": [{"device": "numpy"}],
 }
 VERSION = "/opt/edged/bin/edged --version"
