@@ -7,7 +7,8 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -20,21 +21,26 @@ from edged.engine.device import Device, open_device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
 from edged.system.disk_cache import CacheEntries
+from edged.system.plain_text import counted
 
 log = logging.getLogger(__name__)
-# under this name a terminal shows the messages as one changing line
+# a terminal shows what begins with "compiling" as one changing line, which any other message of this name erases
 progress = logging.getLogger("edged.compiling")
 
-STANDARD = ("-cl-std=CL1.2", "-Werror")
+LANGUAGE = "-cl-std=CL1.2"
+STANDARD = (LANGUAGE, "-Werror")
+WITHOUT_WARNINGS = (LANGUAGE, "-w")
 # Platforms whose CPU compiler is known to support clang's builtins (prefetch, ia32_pmaddwd256).
 # Elsewhere they may crash the process: the SPIR-V translator of Mesa's rusticl does, though __has_builtin is true.
 POCL = "Portable Computing Language"
 BUILTIN_PLATFORMS = (POCL, "Intel(R) OpenCL")
 # PoCL 6.0 ends its process where a kernel has inline assembly; 3.1 and 7.1 do not. 4 and 5 were not tested.
 POCL_WITHOUT_ASSEMBLY = ((4,), (7,))
+POCL_THAT_WARNS = (7,)  # see WIDE_VECTORS
 
 # Clang warns that functions with vectors wider than the CPU's registers cannot be called from programs that were
 # compiled for another CPU. A kernel's program is all compiled for one, so -Werror must not refuse it.
+# Clang 21, which PoCL 7.1 compiles with, warns in spite of this pragma, and PoCL rejects the option -Wno-psabi.
 WIDE_VECTORS = """#ifdef __clang__
 #pragma clang diagnostic ignored "-Wpsabi"
 #endif
@@ -64,7 +70,13 @@ class Binaries:
 
 def compiler_options(device: Device) -> tuple[str, ...]:
     """Return the options of every program for `device`: the language, and what its compiler supports."""
-    return (*STANDARD, "-DCLANG_BUILTINS") if takes_builtins(device) else STANDARD
+    standard = WITHOUT_WARNINGS if always_warns(device) else STANDARD
+    return (*standard, "-DCLANG_BUILTINS") if takes_builtins(device) else standard
+
+
+def always_warns(device: Device) -> bool:
+    """Return whether the compiler of `device` warns of wide vectors in spite of `WIDE_VECTORS`."""
+    return device.platform == POCL and device.release >= POCL_THAT_WARNS
 
 
 def takes_builtins(device: Device) -> bool:
@@ -112,7 +124,11 @@ class Programs:
 
     def composed(self, source: str) -> Any:
         """Return a new kernel object for a composition. Raises DeviceError if the driver rejects the source."""
-        with device_errors(self._device.name, "compiling a network for one launch"):
+        is_new = not self.has(source)
+        with (
+            device_errors(self._device.name, "compiling a network for one launch"),
+            _progress_of(f"a network for one launch on {self._device.name}") if is_new else nullcontext(),
+        ):
             return cl.Kernel(self._program(source, list(self._standard)), "one_launch")
 
     def has(self, source: str) -> bool:
@@ -138,12 +154,14 @@ class Programs:
         """Load or compile the programs of all launches, and log progress from time to time. Raises DeviceError."""
         programs = {self._key(source_of(one.kernel), self._options(one)): one for one in launches}
         missing = [one for key, one in programs.items() if not self._is_there(key, self._options(one))]
-        for done, launch in enumerate(missing):
-            progress.info("compiling kernels %d/%d", done, len(missing))
-            self.fitting(launch)
-            self.save()
-        if missing:
-            progress.info("compiled kernels %d/%d", len(missing), len(missing))
+        if not missing:
+            return
+        what = f"{counted(len(missing), 'kernel')} for {self._device.name}"
+        with _progress_of(what):
+            for done, launch in enumerate(missing, 1):
+                self.fitting(launch)
+                self.save()
+                progress.info("compiling %s: %d done", what, done)
 
     def save(self) -> None:
         """Save newly compiled programs. Call it once the kernels exist: some drivers compile only then."""
@@ -193,6 +211,18 @@ class Programs:
         device = self._device
         parts = [source, options, device.platform, device.name, device.version, device.driver]
         return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@contextmanager
+def _progress_of(what: str) -> Iterator[None]:
+    """Log that `what` is compiled now, and how that ended."""
+    progress.info("compiling %s", what)
+    try:
+        yield
+    except BaseException:
+        progress.info("failed to compile %s", what)
+        raise
+    progress.info("compiled %s", what)
 
 
 def build(program: Any, options: list[str]) -> Any:

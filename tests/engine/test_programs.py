@@ -14,7 +14,16 @@ from edged.engine.layout import Defines, Tensor, to_memory
 from edged.engine.memory import arrange, lifetimes
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
-from edged.engine.programs import STANDARD, Binaries, Programs, build, compiler_options, source_of
+from edged.engine.programs import (
+    POCL,
+    STANDARD,
+    WITHOUT_WARNINGS,
+    Binaries,
+    Programs,
+    build,
+    compiler_options,
+    source_of,
+)
 from edged.engine.variants.elementwise import ACTIVATE
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError
@@ -24,7 +33,7 @@ from tests.engine.conftest import CPUS, name_of
 from tests.engine.lab import Lab, assert_close, random
 
 KERNELS = sorted(file.name.removesuffix(".cl") for file in (files("edged.engine") / "kernels").iterdir())
-POCL = [device for device in CPUS if device.platform == "Portable Computing Language"]
+POCL_CPUS = [device for device in CPUS if device.platform == POCL]
 LAUNCH = Launch("activate", "some operator", {}, (), items=1)
 
 
@@ -48,12 +57,21 @@ def test_every_file_compiles_alone_as_strict_opencl_1_2(lab: Lab, kernel: str) -
 def test_kernels_prefetch_only_where_the_compiler_is_proven_to_take_it(
     device: Device, platform: str, kind: Kind, prefetches: bool
 ) -> None:
-    options = compiler_options(replace(device, platform=platform, kind=kind))
+    options = compiler_options(replace(device, platform=platform, kind=kind, driver="3.1"))
 
     assert options == ((*STANDARD, "-DCLANG_BUILTINS") if prefetches else STANDARD)
 
 
-@pytest.mark.parametrize("device", POCL, ids=name_of)
+@pytest.mark.parametrize(
+    ("driver", "without"), [("3.1+debian", False), ("6.0+debian", False), ("7.1+debian", True)]
+)
+def test_the_compiler_that_heeds_no_pragma_gives_no_warnings(device: Device, driver: str, without: bool) -> None:
+    options = compiler_options(replace(device, platform=POCL, kind="cpu", driver=driver))
+
+    assert options[:2] == (WITHOUT_WARNINGS if without else STANDARD)
+
+
+@pytest.mark.parametrize("device", POCL_CPUS, ids=name_of)
 @pytest.mark.parametrize(
     ("kernel", "defines"),
     [("conv_vector", {"PREFETCH": 1, "AHEAD": 8, "SHARE": 1, "NEXT_PIXELS": 0}), ("conv_winograd", {})],
@@ -86,9 +104,10 @@ def test_preparing_compiles_each_program_once_and_tells_how_far_it_is(
 
     programs(device, tmp_path).prepare([LAUNCH, wide, LAUNCH])
     assert [record.getMessage() for record in caplog.records] == [
-        "compiling kernels 0/2",
-        "compiling kernels 1/2",
-        "compiled kernels 2/2",
+        f"compiling 2 kernels for {device.name}",
+        f"compiling 2 kernels for {device.name}: 1 done",
+        f"compiling 2 kernels for {device.name}: 2 done",
+        f"compiled 2 kernels for {device.name}",
     ]
     caplog.clear()
 
@@ -97,11 +116,13 @@ def test_preparing_compiles_each_program_once_and_tells_how_far_it_is(
 
 
 def test_an_interrupted_start_is_gone_on_with(
-    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = replace(LAUNCH, defines={"OUT_BLOCK": 1})  # and no OUT_WIDTH
+    caplog.set_level("INFO", "edged.compiling")
     with pytest.raises(DeviceError):
         programs(device, tmp_path).prepare([LAUNCH, broken])
+    assert caplog.messages[-1] == f"failed to compile 2 kernels for {device.name}"
     monkeypatch.setattr(Programs, "_compile", None)
 
     programs(device, tmp_path).prepare([LAUNCH])
