@@ -17,7 +17,7 @@ from edged.errors import ModelError
 from edged.messages.preparation import ON_COMMAND_LINE, RECIPES, default_warning
 from edged.model.cost import LayerCost, layer_costs, peak_bytes
 from edged.model.package import Model, is_file_name, load_model
-from edged.system.plain_text import aligned, fitted, printable_json, printable_lines
+from edged.system.plain_text import aligned, counted, fitted, printable_json, printable_lines
 
 if TYPE_CHECKING:
     from onnx import ValueInfoProto
@@ -110,8 +110,8 @@ def _open(model: Model) -> list[str]:
         return []
     lines = []
     if not model.has_labels:
-        count = len(model.labels)
-        lines.append(f"  # labels: labels.txt    # one label a line, {count} lines in the order of the classes")
+        count = counted(len(model.labels), "line")
+        lines.append(f"  # labels: labels.txt    # one label a line, {count} in the order of the classes")
     if model.prepared_by == "default":
         lines.append(f"  # preprocess: unit      # as it was trained: {', '.join(RECIPES)}")
     return lines
@@ -223,6 +223,7 @@ def _model_as_object(named: str, given: Mapping[str, Any], model: Model) -> dict
         "input": asdict(model.input) | {"channels": model.input.channels},
         "preparation": model.input.described,
         "prepared_by": model.prepared_by,
+        "contradictions": list(model.contradictions),
         "labels": list(model.labels) if model.has_labels else None,
         "classes": len(model.labels),
         "parameters": sum(each.parameters for each in costs),
@@ -256,6 +257,8 @@ def run(arguments: argparse.Namespace) -> int:
     _print(InspectReport(arguments.model, given_keys(arguments), file, model, error), as_json=arguments.json)
     if error:
         raise error
+    if model and model.doubt:
+        warn(f"{wanted.path or arguments.model}: {model.doubt}")
     if model and model.prepared_by == "default" and not model.random_weights:
         warn(default_warning(model.input.described, ON_COMMAND_LINE))
     return 0

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
-from edged.model.graph import Shape
+from edged.model.graph import Pads, Pair, Shape
 
 Defines = Mapping[str, int]
 
@@ -27,6 +27,20 @@ Defines = Mapping[str, int]
 def float_bits(number: float) -> int:
     """Return the bits of a float32, by which a macro holds it exactly."""
     return int(np.float32(number).view(np.int32))
+
+
+def window_defines(kernel: Pair, strides: Pair, pads: Pads, dilations: Pair = (1, 1)) -> dict[str, int]:
+    """Return the macros of a window that moves over an image, of a convolution or a pool."""
+    return {
+        "KERNEL_H": kernel[0],
+        "KERNEL_W": kernel[1],
+        "STRIDE_H": strides[0],
+        "STRIDE_W": strides[1],
+        "DILATION_H": dilations[0],
+        "DILATION_W": dilations[1],
+        "PAD_TOP": pads[0],
+        "PAD_LEFT": pads[1],
+    }
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class KeptGraph:
-    """A simplified graph, and the metadata properties of the file it came from."""
+    """A simplified graph, the metadata properties of the file it came from, and the file's `contradictions`."""
 
     graph: Graph
     metadata: Mapping[str, str]
+    contradictions: tuple[str, ...] = ()
 
 
 class KeptGraphs:
@@ -62,7 +63,7 @@ class KeptGraphs:
             {name: tuple(shape) for name, shape in content["shapes"].items()},
         )
         whole = replace(kept, recheck=lambda: kept if weights.is_whole() else read_again())
-        return KeptGraph(whole, content["metadata"])
+        return KeptGraph(whole, content["metadata"], tuple(content["contradictions"]))
 
     def save(self, key: str, kept: KeptGraph) -> None:
         """Save a graph. A cache that cannot be written is logged."""
@@ -75,6 +76,7 @@ class KeptGraphs:
             "operators": [_fields(operator, layout) for operator in graph.operators],
             "shapes": graph.shapes,
             "metadata": dict(kept.metadata),
+            "contradictions": kept.contradictions,
             "bytes": layout.size,
         }
         try:

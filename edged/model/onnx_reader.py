@@ -32,6 +32,7 @@ from edged.model.from_onnx import (
     views,
     window,
 )
+from edged.model.from_onnx.declared import contradictions, require_declared_weights
 from edged.model.from_onnx.ends import input_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import OnnxNode, array_of, captured_by, node_of
@@ -118,15 +119,23 @@ def read_onnx(path: Path, input_size: Pair | None = None) -> Graph:
 
 def graph_of(file: OnnxFile, input_size: Pair | None = None) -> Graph:
     """Convert the content of a file, as `read_onnx` does."""
+    return read_network(file, input_size)[0]
+
+
+def read_network(file: OnnxFile, input_size: Pair | None = None) -> tuple[Graph, tuple[str, ...]]:
+    """Convert the content of a file; also return where it declares other shapes than its nodes write."""
     with _place(f"{file.path}: input"):
         source, shape = input_of(file, input_size)
+        require_declared_weights(file)
         scope = Scope(source, shape)
     read_nodes(file.model.graph, file.opset, scope, str(file.path))
     with _place(f"{file.path}: output"):
         output = output_of(file, scope)
         if output == source.tensor:
             raise ModelError(f"{output} is the network's input as it is: no layer computes anything")
-        return make_graph(model_stem(file.path), source.tensor, shape, scope.operators, output)
+        graph = make_graph(model_stem(file.path), source.tensor, shape, scope.operators, output)
+    with _place(str(file.path)):
+        return graph, tuple(contradictions(file, scope))
 
 
 def read_nodes(content: onnx.GraphProto, opset: int, scope: Scope, path: str) -> None:
@@ -134,6 +143,8 @@ def read_nodes(content: onnx.GraphProto, opset: int, scope: Scope, path: str) ->
     for tensor in content.initializer:
         with _place(f"{path}: initializer {tensor.name}"):
             scope.define(tensor.name, array_of(tensor))
+    for sparse in content.sparse_initializer:
+        raise ModelError(f"{path}: initializer {sparse.values.name}: is sparse; supported are dense weights")
     read = {name for proto in content.node for name in (*proto.input, *captured_by(proto))}
     read |= {entry.name for entry in content.output}
     scope.writers = {tensor: proto.name or tensor for proto in content.node for tensor in proto.output}

@@ -19,7 +19,7 @@ from edged.model.prepare import CHANNELS, prepared_by, recipe_for
 from edged.model.resnet import MIN_SIZE
 from edged.model.zoo import NETWORKS
 from edged.system.paths import cache_directory
-from edged.system.plain_text import plain
+from edged.system.plain_text import counted, plain
 
 if TYPE_CHECKING:
     from edged.model.from_onnx.file import OnnxFile
@@ -64,7 +64,7 @@ class Model:
     """`sha256` is that of the model file (of the weights for a random model). `labels` by class index.
 
     `random_weights` marks the named networks that are for timing only, which every output must mention.
-    `prepared_by`: the source of the values of `input`.
+    `prepared_by`: the source of the values of `input`. `contradictions`: see `from_onnx.declared`.
     """
 
     name: str
@@ -74,11 +74,23 @@ class Model:
     input: Input
     random_weights: bool = False
     prepared_by: PreparedBy = "file"
+    contradictions: tuple[str, ...] = ()
 
     @property
     def has_labels(self) -> bool:
         """Return whether its classes have names, not only numbers."""
         return self.labels != numbered(len(self.labels))
+
+    @property
+    def doubt(self) -> str:
+        """Say in one sentence where the file contradicts itself; empty if nowhere."""
+        if not self.contradictions:
+            return ""
+        first, *others = self.contradictions
+        more = f" (and {len(others)} more of its tensors)" if others else ""
+        return (
+            f"{first}{more}: the shapes that nodes write count; if the answers are wrong, export the network again"
+        )
 
 
 def load_model(wanted: config.ModelConfig, *, lazily: bool = False) -> Model:
@@ -157,6 +169,7 @@ def _packed(path: Path, wanted: config.ModelConfig, sha256: str, kept: KeptGraph
         graph=graph,
         input=model_input,
         prepared_by=prepared_by(wanted, metadata),
+        contradictions=kept.contradictions,
     )
 
 
@@ -194,13 +207,13 @@ def _read(path: Path, size: Pair | None) -> tuple[str, KeptGraph]:
 def _read_onnx(path: Path, size: Pair | None) -> "tuple[OnnxFile, KeptGraph]":
     from edged.model.from_onnx.ends import takes_bytes
     from edged.model.from_onnx.file import read_file
-    from edged.model.onnx_reader import graph_of
+    from edged.model.onnx_reader import read_network
 
     file = read_file(path)
-    graph = graph_of(file, size)
+    graph, contradictions = read_network(file, size)
     implied = {f"{PREFIX}preprocess": "raw"} if takes_bytes(file) else {}
     try:
-        return file, KeptGraph(simplify(graph), implied | dict(file.metadata))
+        return file, KeptGraph(simplify(graph), implied | dict(file.metadata), contradictions)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
 
@@ -243,7 +256,9 @@ def _labels(graph: Graph, wanted: config.ModelConfig, metadata: Metadata, path: 
     if metadata.labels is None:
         return numbered(classes)
     if len(metadata.labels) != classes:
-        raise ModelError(f"{path}: its metadata has {len(metadata.labels)} labels for {classes} classes")
+        raise ModelError(
+            f"{path}: its metadata has {counted(len(metadata.labels), 'label')} for {counted(classes, 'class')}"
+        )
     return metadata.labels
 
 

@@ -61,6 +61,11 @@ def step_tensors(graph: Graph) -> dict[str, Pair]:
     return steps
 
 
+def is_quantized(graph: Graph) -> bool:
+    """Return whether a layer multiplies integers."""
+    return any(isinstance(operator, QUANTIZED) for operator in graph.operators)
+
+
 def has_byte_weights(graph: Graph) -> bool:
     """Return whether the weights of all quantized layers are bytes."""
     return all(operator.weight.dtype == np.int8 for operator in graph.operators if isinstance(operator, QUANTIZED))

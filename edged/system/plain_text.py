@@ -1,5 +1,6 @@
-"""Make text of others (labels, names of models, files, nodes) safe for terminals and JSON, and align tables."""
+"""Make text of others (labels, names of models, files, nodes) safe for terminals and JSON; count, align tables."""
 
+import math
 import shutil
 import textwrap
 import unicodedata
@@ -43,6 +44,20 @@ def printable(text: str, replacement: str = "?") -> str:
 def printable_lines(text: str) -> str:
     """Apply `printable` to each line of a text."""
     return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 frame`, `2 frames`, `2 classes`, for a noun whose plural ends in s."""
+    plural = "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}{'' if number == 1 else plural}"
+
+
+def short_number(value: float) -> str:
+    """Format a number of at least 0 with two digits that say something: 0.034, 3.4, 34, and 340 as it is."""
+    if not value:
+        return "0"
+    rounded = float(f"{value:.1e}")  # 9.96 is 10
+    return f"{value:.{max(0, 1 - math.floor(math.log10(rounded)))}f}"
 
 
 def fitted(text: str, stream: TextIO | None, indent: int) -> str:

@@ -39,6 +39,15 @@ def small_network(
     return path
 
 
+def contradictory(path: Path) -> Path:
+    """A good file that declares two of its tensors with other shapes than its nodes write."""
+    model = onnx.load(str(small_network(path)))
+    model.graph.value_info.append(helper.make_tensor_value_info("a", TensorProto.FLOAT, [1, 7, SIZE, SIZE]))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, CLASSES + 1]))
+    onnx.save(model, str(path))
+    return path
+
+
 def convolutions_alone(path: Path) -> Path:
     """Two convolutions and their mean, which is flattened at the end: 5 classes."""
     random = np.random.default_rng(7)

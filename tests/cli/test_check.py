@@ -94,6 +94,19 @@ def test_each_cut_that_it_accepts_runs_and_each_other_is_refused_with_the_reason
     assert refused == ([] if network is models.small_network else [list(verdicts)[-1]])
 
 
+def test_shapes_that_contradict_each_other_are_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = models.contradictory(tmp_path / "contradictory.onnx")
+
+    code, found = check(config_file(tmp_path, f"model: {{path: {model}}}\nworkers: [{{device: numpy}}]"), capsys)
+
+    assert code == 0
+    assert found["shapes"].startswith(
+        "warning node first (Conv) writes a of the shape [1, 8, 16, 16], but the file declares [1, 7, 16, 16] (and"
+    )
+
+
 def test_a_preparation_that_nothing_says_is_a_warning_with_what_to_add(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

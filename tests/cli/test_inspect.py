@@ -82,6 +82,26 @@ def test_a_file_that_says_nothing_of_its_pictures_gets_a_warning(
     assert "none: the 5 classes are numbered" in printed.out
 
 
+def test_shapes_that_contradict_each_other_get_one_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = models.contradictory(tmp_path / "model.onnx")
+
+    for _ in range(2):  # the second time the network is kept
+        assert run_command_line(["inspect", str(model), "--preprocess", "unit"]) == 0
+
+        warning = " ".join(capsys.readouterr().err.split())
+        assert warning == (
+            f"edged: warning: {model}: node first (Conv) writes a of the shape [1, 8, 16, 16], but the file "
+            "declares [1, 7, 16, 16] (and 1 more of its tensors): the shapes that nodes write count; if the "
+            "answers are wrong, export the network again"
+        )
+    assert [each.partition(" writes ")[0] for each in inspect(capsys, model)["contradictions"]] == [
+        "node first (Conv)",
+        "node last (Gemm)",
+    ]
+
+
 def test_a_model_that_describes_itself_needs_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["inspect", "digits"]) == 0
 

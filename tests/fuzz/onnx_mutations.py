@@ -207,6 +207,15 @@ def ends(model: onnx.ModelProto, chance: random.Random) -> None:
             graph.ClearField(chance.choice(("input", "output", "initializer", "node", "name")))
 
 
+def declared(model: onnx.ModelProto, chance: random.Random) -> None:
+    """A tensor, or weights, that the file declares with any shape and type."""
+    kind = chance.choice((TensorProto.FLOAT, TensorProto.FLOAT, *TensorProto.DataType.values(), 99))
+    dims = None if chance.random() < 0.1 else numbers(chance)
+    entry = helper.make_tensor_value_info(_tensor(model, chance), kind, dims)
+    where = model.graph.input if chance.random() < 0.1 else model.graph.value_info
+    where.append(entry)
+
+
 def frame(model: onnx.ModelProto, chance: random.Random) -> None:
     """Other versions and properties."""
     match chance.randrange(4):
@@ -281,6 +290,7 @@ MUTATIONS: Sequence[Mutation] = (
     *(tensor,) * 4,
     *(integers,) * 3,
     *(ends,) * 2,
+    *(declared,) * 2,
     frame,
     nested,
     growth,

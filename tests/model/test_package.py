@@ -264,7 +264,7 @@ def test_metadata_survive_the_file() -> None:
         ("edged.color", "gray", "its input has 3 channel.*, but color is gray"),
         ("edged.color", "grey", "edged.color: Input should be 'rgb', 'bgr' or 'gray'"),
         ("edged.labels", '"cat"', "edged.labels"),
-        ("edged.labels", '["cat"]', "its metadata has 1 labels for 4 classes"),
+        ("edged.labels", '["cat"]', "its metadata has 1 label for 4 classes"),
     ],
 )
 def test_metadata_that_make_no_sense(tmp_path: Path, key: str, value: str, message: str) -> None:

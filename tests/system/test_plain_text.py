@@ -14,7 +14,7 @@ from edged.errors import ConfigError
 from edged.hub.frames.ledger import Ledger
 from edged.hub.stats.summary import Tally, camera_line
 from edged.messages import Label, Prediction
-from edged.system.plain_text import fitted, printable, printable_json, printable_lines
+from edged.system.plain_text import counted, fitted, printable, printable_json, printable_lines, short_number
 from tests.messages.examples import PREDICTION
 
 HOSTILE = "\x1b[2J\x9b31m\u202ecat\x07\n"
@@ -29,6 +29,19 @@ def test_what_is_no_letter_sign_or_blank_is_shown_as_a_question_mark() -> None:
     assert printable(HOSTILE) == "?[2J?31m?cat??"
     assert printable("Straßenkatze 猫 1 %") == "Straßenkatze 猫 1 %"
     assert printable_lines("one\x1b\ntwo") == "one?\ntwo"
+
+
+def test_one_of_a_thing_has_no_plural() -> None:
+    assert [counted(number, "frame") for number in (0, 1, 2)] == ["0 frames", "1 frame", "2 frames"]
+    assert [counted(number, "class") for number in (1, 10)] == ["1 class", "10 classes"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.0341, "0.034"), (0.996, "1.0"), (3.42, "3.4"), (9.96, "10"), (34.2, "34"), (1234.5, "1234")],
+)
+def test_a_short_number_has_two_digits_that_say_something(value: float, text: str) -> None:
+    assert short_number(value) == text
 
 
 @given(st.text(st.characters(codec="utf-8")))

@@ -16,6 +16,7 @@ from edged.model.head_versions import load_head, load_promoted, load_version, te
 from edged.model.package import Model, load_model
 from edged.runtime.drivers import why_drivers_may_not_be_loaded
 from edged.runtime.select import device_name, is_numpy
+from edged.system.plain_text import counted
 
 
 def camera_finding(name: str, camera: CameraConfig) -> Finding:
@@ -54,11 +55,14 @@ def model_findings(config: Config) -> Iterator[Finding]:
         yield Finding("error", "model", str(error))
         return
     size = f"{model.input.width}×{model.input.height}"
-    text = f"{model.name}, {size}, {len(model.labels)} classes, sha256 {model.sha256[:12]}…{''.join(cuts)}"
+    classes = counted(len(model.labels), "class")
+    text = f"{model.name}, {size}, {classes}, sha256 {model.sha256[:12]}…{''.join(cuts)}"
     if model.random_weights:
         yield Finding("warning", "model", f"{text}; random weights, for timing only: its labels mean nothing")
         return
     yield Finding("ok", "model", text)
+    if model.doubt:
+        yield Finding("warning", "shapes", model.doubt)
     yield _preparation(model)
     yield from _states(config, model)
 

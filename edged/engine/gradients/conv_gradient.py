@@ -8,7 +8,7 @@ from edged.engine.gradients.slope import Slope, group, in_shares
 from edged.engine.gradients.winograd_weights import input_gradient_site, is_faster, winograd_gradient
 from edged.engine.launch import Launch
 from edged.engine.layout import Halo, Tensor
-from edged.engine.variants.convolution import window_defines
+from edged.engine.variants.convolution import convolution_defines
 from edged.engine.variants.tiles import OVERHEAD, registers, tiles
 from edged.engine.variants.variant import Site
 from edged.model.graph import Conv
@@ -76,7 +76,7 @@ def _by_phases(slope: Slope[Conv], wanted: Tensor, weight: Tensor) -> Launch:
     fitting = (tile for tile in tiles(rows, columns, wanted.block) if tile[0] <= height and tile[1] <= width)
     tile = next(tile for tile in fitting if tile[0] * tile[1] <= most)
     items = phases[0] * phases[1] * ceil_div(rows, tile[0]) * ceil_div(columns, tile[1])
-    window = window_defines(Site(conv, (slope.source,), slope.output, device))
+    window = convolution_defines(Site(conv, (slope.source,), slope.output, device))
     geometry = wanted.defines("OUT") | given.defines("IN")
     shape = {"PHASES_H": phases[0], "PHASES_W": phases[1], "TILE_H": tile[0], "TILE_W": tile[1]}
     return Launch(
@@ -101,7 +101,7 @@ def _weight_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
     by_share = Launch(
         kernel="conv_weight_gradient",
         operator=conv.name,
-        defines={**window_defines(site), "TAPS_H": taps_h, "TAPS_W": taps_w, "PART": part},
+        defines={**convolution_defines(site), "TAPS_H": taps_h, "TAPS_W": taps_w, "PART": part},
         arguments=(source, given),
         items=items,
         planes=given.blocks,

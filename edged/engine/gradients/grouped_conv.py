@@ -8,7 +8,7 @@ from edged.arithmetic import ceil_div
 from edged.engine.gradients.slope import Slope, gradient_run, group, in_shares
 from edged.engine.gradients.update import update
 from edged.engine.launch import Launch, Weights
-from edged.engine.layout import Defines
+from edged.engine.layout import Defines, window_defines
 from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
 from edged.engine.variants.convolution import pack_weights
 from edged.engine.variants.tiles import registers
@@ -54,16 +54,8 @@ def _weight_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
 
 
 def _window(conv: Conv) -> Defines:
-    return {
-        "KERNEL_H": conv.weight.shape[2],
-        "KERNEL_W": conv.weight.shape[3],
-        "STRIDE_H": conv.strides[0],
-        "STRIDE_W": conv.strides[1],
-        "DILATION_H": conv.dilations[0],
-        "DILATION_W": conv.dilations[1],
-        "PAD_TOP": conv.pads[0],
-        "PAD_LEFT": conv.pads[1],
-    }
+    high, wide = conv.weight.shape[2:]
+    return window_defines((high, wide), conv.strides, conv.pads, conv.dilations)
 
 
 def ungrouped(conv: Conv) -> Conv:

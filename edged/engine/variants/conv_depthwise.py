@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Argument, Launch, Weights
 from edged.engine.layout import Defines
-from edged.engine.variants.convolution import halo_of_window, pack_bias, window_defines
+from edged.engine.variants.convolution import convolution_defines, halo_of_window, pack_bias
 from edged.engine.variants.tiles import registers
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Conv, QuantizedConv
@@ -53,7 +53,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     (source, *residual), target = site.inputs, site.output
     weights, bias = Weights(lambda: pack_depthwise(site), site.half_weights), Weights(lambda: pack_bias(site))
     arguments: tuple[Argument, ...] = (source, weights, bias, target, *residual)
-    return (depthwise_launch("conv_depthwise", site, parameters, window_defines(site), arguments),)
+    return (depthwise_launch("conv_depthwise", site, parameters, convolution_defines(site), arguments),)
 
 
 def depthwise_launch(

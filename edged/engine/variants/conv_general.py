@@ -4,7 +4,7 @@ from itertools import product
 
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch
-from edged.engine.variants.convolution import packed, window_defines
+from edged.engine.variants.convolution import convolution_defines, packed
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Conv
 
@@ -43,7 +43,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
         Launch(
             kernel="conv_general",
             operator=site.operator.name,
-            defines={**window_defines(site), **shape},
+            defines={**convolution_defines(site), **shape},
             arguments=(source, *packed(site), target, *residual),
             items=items,
             group=min(parameters["GROUP"], items),

@@ -1,7 +1,7 @@
 """One work-item computes one output element: the simplest kernel, for comparison."""
 
 from edged.engine.launch import Launch, Weights
-from edged.engine.variants.convolution import window_defines
+from edged.engine.variants.convolution import convolution_defines
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Conv
 
@@ -12,7 +12,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
         Launch(
             kernel="conv_naive",
             operator=conv.name,
-            defines={**window_defines(site), **parameters},
+            defines={**convolution_defines(site), **parameters},
             arguments=(
                 source,
                 Weights(lambda: conv.weight, site.half_weights),

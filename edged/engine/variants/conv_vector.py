@@ -2,7 +2,7 @@
 
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch
-from edged.engine.variants.convolution import frame_by_frame, halo_of_window, packed, window_defines
+from edged.engine.variants.convolution import convolution_defines, frame_by_frame, halo_of_window, packed
 from edged.engine.variants.prefetch import prefetch
 from edged.engine.variants.tiles import AVX, Tile, cost, count, tiles
 from edged.engine.variants.variant import Parameters, Site, Variant
@@ -50,7 +50,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
         Launch(
             kernel="conv_vector",
             operator=site.operator.name,
-            defines={**window_defines(site), **parameters},
+            defines={**convolution_defines(site), **parameters},
             arguments=(source, *packed(site), target, *residual),
             items=_count(site, (parameters["TILE_H"], parameters["TILE_W"])),
             planes=ceil_div(target.blocks, parameters["OUTS"]),

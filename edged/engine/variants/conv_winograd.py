@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Tensor
-from edged.engine.variants.convolution import frame_by_frame, halo_of_window, pack_bias, window_defines
+from edged.engine.variants.convolution import convolution_defines, frame_by_frame, halo_of_window, pack_bias
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Conv, Float32
 
@@ -83,7 +83,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     )
     weights = Weights(lambda: _pack_weights(site, output), site.half_weights)
     bias = Weights(lambda: pack_bias(site))
-    defines = {**window_defines(site), **parameters}
+    defines = {**convolution_defines(site), **parameters}
     return (
         Launch("conv_winograd_input", name, defines, (source, frequencies), groups, source.blocks),
         Launch(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Weights
-from edged.engine.layout import Halo
+from edged.engine.layout import Halo, window_defines
 from edged.engine.variants.elementwise import activation_defines
 from edged.engine.variants.variant import Parameters, Site
 from edged.model.graph import Conv, Dense, Float32, QuantizedConv
@@ -16,20 +16,13 @@ from edged.model.graph import Conv, Dense, Float32, QuantizedConv
 SMALL_IMAGE = 32  # pixels; measured: 7×7 gains by frames last, 4×4 loses
 
 
-def window_defines(site: Site[Conv] | Site[QuantizedConv]) -> dict[str, int]:
+def convolution_defines(site: Site[Conv] | Site[QuantizedConv]) -> dict[str, int]:
     """Return every macro of `convolution.cl`, including those of the tensors."""
     conv = site.operator
-    outputs, group_inputs, kernel_h, kernel_w = conv.weight.shape
+    outputs, group_inputs, high, wide = conv.weight.shape
     return {
         **site.tensor_defines(),
-        "KERNEL_H": kernel_h,
-        "KERNEL_W": kernel_w,
-        "STRIDE_H": conv.strides[0],
-        "STRIDE_W": conv.strides[1],
-        "DILATION_H": conv.dilations[0],
-        "DILATION_W": conv.dilations[1],
-        "PAD_TOP": conv.pads[0],
-        "PAD_LEFT": conv.pads[1],
+        **window_defines((high, wide), conv.strides, conv.pads, conv.dilations),
         "GROUP_INPUTS": group_inputs,
         "GROUP_OUTPUTS": outputs // conv.groups,
         "SPAN": span(site),

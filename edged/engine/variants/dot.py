@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
 from edged.engine.instructions import LANES, NUMBERS
-from edged.engine.variants.convolution import pack_weights, window_defines
+from edged.engine.variants.convolution import convolution_defines, pack_weights
 from edged.engine.variants.prefetch import prefetch
 from edged.engine.variants.tiles import tiles
 from edged.engine.variants.variant import Parameters, Site
@@ -45,7 +45,7 @@ def dot_parameters(site: AnyConv) -> tuple[Parameters, ...]:
 def dot_defines(site: AnyConv, instructions: Sequence[str]) -> dict[str, int]:
     """Return the macros of `dot_tiles.cl`. instructions: those that can compute the site, the best one first."""
     name = instruction(site, instructions)
-    return {**window_defines(site), "DOT": NUMBERS[name] if name else PLAIN, "WORDS": _words(site)}
+    return {**convolution_defines(site), "DOT": NUMBERS[name] if name else PLAIN, "WORDS": _words(site)}
 
 
 def instruction(site: AnyConv, instructions: Sequence[str]) -> str | None:

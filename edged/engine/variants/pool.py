@@ -1,6 +1,7 @@
 """Maximum and mean over a window, the mean also over the whole image."""
 
 from edged.engine.launch import Launch
+from edged.engine.layout import window_defines
 from edged.engine.variants.pixelwise import pixelwise
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import AveragePool, MaxPool
@@ -8,14 +9,7 @@ from edged.model.graph import AveragePool, MaxPool
 
 def pool_defines(pool: MaxPool | AveragePool) -> dict[str, int]:
     """Return the macros of `window.cl`."""
-    return {
-        "KERNEL_H": pool.kernel[0],
-        "KERNEL_W": pool.kernel[1],
-        "STRIDE_H": pool.strides[0],
-        "STRIDE_W": pool.strides[1],
-        "PAD_TOP": pool.pads[0],
-        "PAD_LEFT": pool.pads[1],
-    }
+    return window_defines(pool.kernel, pool.strides, pool.pads)
 
 
 def _max_pool(site: Site[MaxPool], parameters: Parameters) -> tuple[Launch, ...]:

@@ -9,7 +9,7 @@ from edged.engine.variants.conv_depthwise import (
     is_depthwise,
     pack_depthwise,
 )
-from edged.engine.variants.convolution import halo_of_window, pack_by_channel, window_defines
+from edged.engine.variants.convolution import convolution_defines, halo_of_window, pack_by_channel
 from edged.engine.variants.steps import end_defines
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import QuantizedConv
@@ -25,7 +25,7 @@ def _can_compute(site: Site[QuantizedConv]) -> bool:
 
 def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch, ...]:
     conv, (source, *residual), target = site.operator, site.inputs, site.output
-    defines = {**window_defines(site), **end_defines(conv), "WEIGHTS_TYPE": 0}
+    defines = {**convolution_defines(site), **end_defines(conv), "WEIGHTS_TYPE": 0}
     arguments: tuple[Argument, ...] = (
         source,
         Weights(lambda: pack_depthwise(site)),

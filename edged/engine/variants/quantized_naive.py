@@ -3,7 +3,7 @@
 import numpy as np
 
 from edged.engine.launch import Launch, Weights
-from edged.engine.variants.convolution import window_defines
+from edged.engine.variants.convolution import convolution_defines
 from edged.engine.variants.steps import end_defines
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import QuantizedConv
@@ -15,7 +15,7 @@ def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch
         Launch(
             kernel="quantized_naive",
             operator=conv.name,
-            defines={**window_defines(site), **end_defines(conv)},
+            defines={**convolution_defines(site), **end_defines(conv)},
             arguments=(
                 source,
                 Weights(lambda: conv.weight, whole=np.int16),

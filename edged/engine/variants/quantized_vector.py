@@ -6,11 +6,11 @@ from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Element
 from edged.engine.variants.convolution import (
+    convolution_defines,
     frame_by_frame,
     halo_of_window,
     pack_by_channel,
     pack_weights,
-    window_defines,
 )
 from edged.engine.variants.prefetch import prefetch
 from edged.engine.variants.steps import end_defines
@@ -52,7 +52,7 @@ def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch
         Launch(
             kernel="quantized_vector",
             operator=conv.name,
-            defines={**window_defines(site), **end_defines(conv), **parameters},
+            defines={**convolution_defines(site), **end_defines(conv), **parameters},
             arguments=(
                 source,
                 Weights(lambda: pack_pairs(site), whole=np.int16),

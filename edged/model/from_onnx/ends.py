@@ -18,8 +18,7 @@ TYPES = {"FLOAT": "float32", "FLOAT16": "float32", "DOUBLE": "float32", "UINT8":
 
 def input_of(file: OnnxFile, size: Pair | None) -> tuple[Value, Shape]:
     """Return the input as the file has it, and its shape (channels, height, width)."""
-    weights = {tensor.name for tensor in file.model.graph.initializer}
-    inputs = [entry for entry in file.model.graph.input if entry.name not in weights]
+    inputs = inputs_of(file)
     if len(inputs) != 1:
         raise ModelError(f"the network has {_listed(inputs, 'inputs')}; supported is one, a batch of images")
     tensor = inputs[0].type.tensor_type
@@ -45,9 +44,13 @@ def input_of(file: OnnxFile, size: Pair | None) -> tuple[Value, Shape]:
 
 def takes_bytes(file: OnnxFile) -> bool:
     """Return whether the network takes pixels as they are, 0 to 255."""
+    return {type_name(entry.type.tensor_type.elem_type) for entry in inputs_of(file)} == {"UINT8"}
+
+
+def inputs_of(file: OnnxFile) -> list[onnx.ValueInfoProto]:
+    """Return the inputs of the file that are no weights."""
     weights = {tensor.name for tensor in file.model.graph.initializer}
-    kinds = (entry.type.tensor_type.elem_type for entry in file.model.graph.input if entry.name not in weights)
-    return {type_name(kind) for kind in kinds} == {"UINT8"}
+    return [entry for entry in file.model.graph.input if entry.name not in weights]
 
 
 def output_of(file: OnnxFile, scope: Scope) -> str:
@@ -75,8 +78,13 @@ def _side(given: int, wanted: int) -> int:
 def is_channels_last(file: OnnxFile, source: str) -> bool:
     """Return whether the input `source` has its channels last: a Transpose of it brings them forward.
 
-    Arithmetic may come before the Transpose.
+    Arithmetic may come before the Transpose. tf2onnx writes a Reshape in its place for gray pictures: there the
+    last size alone tells.
     """
+    (entry,) = (each for each in file.model.graph.input if each.name == source)
+    sizes = [dim.dim_value for dim in entry.type.tensor_type.shape.dim]
+    if sizes[3] == 1 and sizes[2] != 1 and sizes[1] not in {1, CHANNELS}:
+        return True
     tensors = {source}
     for node in file.model.graph.node:
         if not tensors.intersection(node.input):

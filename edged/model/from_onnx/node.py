@@ -105,6 +105,9 @@ def array_of(tensor: TensorProto) -> NDArray[np.generic]:
     """Return a tensor's values. Raises ModelError for damaged ones and for types unknown to NumPy."""
     if tensor.data_location == TensorProto.EXTERNAL:
         raise ModelError(f"tensor {tensor.name} lies in another file: supported for initializers only")
+    if any(size < 0 for size in tensor.dims):
+        sizes = ", ".join(map(str, tensor.dims))
+        raise ModelError(f"tensor {tensor.name} has a negative size, [{sizes}]: export the network again")
     try:
         return numpy_helper.to_array(tensor)
     except Exception:  # for damaged files it raises arbitrary exceptions

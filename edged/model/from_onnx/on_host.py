@@ -16,7 +16,7 @@ from onnx import checker, defs, helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
 from edged.errors import ModelError
-from edged.model.from_onnx.node import OnnxNode, captured_by
+from edged.model.from_onnx.node import OnnxNode, captured_by, type_name
 from edged.model.from_onnx.scope import Constant, Scope, Value
 from edged.model.graph import Combine, OnHost, Shape
 from edged.model.shapes import MAX_VALUES
@@ -53,7 +53,7 @@ def convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
     for index, name in enumerate((*node.inputs, *captured)):
         constant = scope.constant(name) if name else None
         if constant is not None:
-            constants[name] = _as_single(node, name, constant)
+            constants[name] = _as_single(node, index, name, constant)
         elif name:
             _require_same_size(node, index, name)
             values[name] = _read(scope, name)
@@ -176,17 +176,24 @@ def _integers(scope: Scope, value: Value) -> Value:
     return integers
 
 
-def _as_single(node: OnnxNode, name: str, constant: Constant) -> Constant:
+def _as_single(node: OnnxNode, index: int, name: str, constant: Constant) -> Constant:
     """Return a constant with floats in single precision. Raises ModelError for numbers that are not finite."""
     is_quantized = node.kind == "DequantizeLinear" and name == node.input(0)  # int4, float8 and the like
     if constant.dtype.kind in "biu" or is_quantized:
         return constant
-    if constant.dtype.kind not in "fV":  # V: bfloat16
+    if constant.dtype.kind not in "fV" or not _takes(node, index, constant):  # V: bfloat16, int4, float8 …
         raise ModelError(f"input {name} is of type {constant.dtype}; supported are numbers")
     numbers = constant.astype(np.float32)
     if np.isnan(numbers).any() or (node.kind in FINITE and np.isinf(numbers).any()):
         raise ModelError(f"input {name} holds infinities or NaN, or numbers that float32 does not hold")
     return numbers
+
+
+def _takes(node: OnnxNode, index: int, constant: Constant) -> bool:
+    """Return whether the kind of node takes the type of a constant there; floats of NumPy it may always be."""
+    inputs = defs.get_schema(node.kind, node.opset).inputs if constant.dtype.kind == "V" else ()
+    name = type_name(helper.np_dtype_to_tensor_dtype(constant.dtype)).lower()
+    return not inputs or name == "bfloat16" or f"tensor({name})" in inputs[min(index, len(inputs) - 1)].types
 
 
 def _push(

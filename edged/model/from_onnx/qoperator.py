@@ -63,7 +63,8 @@ def expand(proto: NodeProto, node: OnnxNode, scope: Scope) -> Sequence[NodeProto
     """Return the nodes in place of one that computes with integers; None for another one. Raises ModelError."""
     expansion = _Expansion(proto, scope)
     if proto.domain == MICROSOFT and node.kind not in EXPANSIONS:
-        raise ModelError(f"is of {MICROSOFT}, of which are supported: {', '.join(EXPANSIONS)}")
+        way_out = "use the file as it was before onnxruntime optimized it"
+        raise ModelError(f"is of {MICROSOFT}, of which are supported: {', '.join(EXPANSIONS)}: {way_out}")
     if node.kind in EXPANSIONS:
         EXPANSIONS[node.kind](expansion, [*proto.input, *[""] * 9])
     elif node.kind in OF_INTEGERS and (zeros := list(_zeros(node, scope))):
