@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 from pyarrow import parquet
 
+from edged.batch.arrow_columns import lists, numbers, structs, texts
 from edged.errors import ConfigError
 from edged.messages import Label
 from edged.system.files import FOR_ALL, replace_file
@@ -82,20 +84,29 @@ def count_answers(path: Path) -> AnswerCount:
 
 
 def _table(answers: Sequence[ArchiveAnswer], schema: pyarrow.Schema) -> pyarrow.Table:
-    return pyarrow.Table.from_pylist([_row(answer) for answer in answers], schema=schema)
-
-
-def _row(answer: ArchiveAnswer) -> dict[str, object]:
-    top = [{"label": each.label, "index": each.index, "score": each.score} for each in answer.top]
-    return {
-        "picture": answer.picture,
-        "captured_at": answer.captured_at,
-        "frame": answer.frame,
-        "at_s": answer.at_s,
-        **(top[0] if top else {}),
-        "problem": answer.problem,
-        "top": top,
+    first = [answer.top[0] if answer.top else None for answer in answers]
+    labels = [label for answer in answers for label in answer.top]
+    columns = {
+        "picture": texts([answer.picture for answer in answers]),
+        "captured_at": numbers([answer.captured_at for answer in answers], pyarrow.float64()),
+        "frame": numbers([answer.frame for answer in answers], pyarrow.int64()),
+        "at_s": numbers([answer.at_s for answer in answers], pyarrow.float64()),
+        **dict(zip(LABEL.names, _fields(first), strict=True)),
+        "problem": texts([answer.problem for answer in answers]),
+        "top": lists(
+            schema.field("top").type, [answer.top for answer in answers], structs(LABEL, _fields(labels))
+        ),
     }
+    return pyarrow.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def _fields(labels: Sequence[Label | None]) -> list[Any]:
+    """Return arrays of the fields of LABEL."""
+    return [
+        texts([None if label is None else label.label for label in labels]),
+        numbers([None if label is None else label.index for label in labels], pyarrow.int32()),
+        numbers([None if label is None else label.score for label in labels], pyarrow.float32()),
+    ]
 
 
 def _groups(answers: Iterator[ArchiveAnswer]) -> Iterator[list[ArchiveAnswer]]:

@@ -62,7 +62,7 @@ def require_success(running: "subprocess.Popen[bytes]") -> None:
     """Wait for the end of a run, which must be a good one: with a warning of the picture that cannot be read."""
     printed = errors_of(running)
     assert running.returncode == 0, printed
-    assert printed == "edged: warning: 1 pictures without an answer: column `problem` says why\n"
+    assert printed == "edged: warning: 1 picture without an answer: column `problem` says why\n"
 
 
 def errors_of(running: "subprocess.Popen[bytes]") -> str:
