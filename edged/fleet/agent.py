@@ -1,27 +1,25 @@
 """The agent of a board: read the fleet's roll-out, do its next step here, report."""
 
 import asyncio
-import logging
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from edged.errors import ConfigError, EdgedError, ServerError
+from edged.errors import ServerError
 from edged.fleet.answers import DaemonAnswers
 from edged.fleet.board import BoardFiles
 from edged.fleet.records import NodeReport, SignedModel, why_wait
 from edged.fleet.steps import RolloutSteps, Surroundings
 from edged.fleet.store import FleetState, FleetStore
+from edged.fleet.store_link import StoreLink
 
 TURN_S = 1.0
 REPORT_S = 5.0
 SILENT_S = 60.0  # a node that has not reported for so long is not waited for
 
-log = logging.getLogger("edged.fleet")
-
 
 class Agent:
-    """Follows roll-outs. `connect`: opens the store; it is called again after the connection is lost for good."""
+    """Follows roll-outs. `connect`: see `StoreLink`."""
 
     def __init__(
         self,
@@ -31,12 +29,10 @@ class Agent:
         answers: DaemonAnswers,
         connect: Callable[[], Awaitable[FleetStore]],
     ) -> None:
-        self._node, self._answers, self._connect = node, answers, connect
+        self._node, self._answers, self._link = node, answers, StoreLink(connect)
         self._steps = RolloutSteps(around, board, answers, self._fetch)
-        self._store: FleetStore | None = None
         self._fleet = FleetState()
         self._reported_s = self._read_s = 0.0
-        self._problem = ""
 
     async def run(self) -> None:
         """Work until it is cancelled. Raises ConfigError."""
@@ -49,29 +45,12 @@ class Agent:
 
     async def _turn(self) -> None:
         before = self._steps.progress
-        await self._exchange(self._read)
+        await self._link.exchange(self._read)
         if rollout := self._fleet.rollout:
             why = why_wait(rollout, self._node, self._fleet.nodes, self._fleet.silent(SILENT_S))
             await self._steps.follow(rollout, why)
         if self._steps.progress != before or time.monotonic() - self._reported_s > REPORT_S:
-            await self._exchange(self._report)
-
-    async def _exchange(self, talk: Callable[[FleetStore], Awaitable[None]]) -> None:
-        """Read or write the bucket. A server that is absent stops no roll-back, so it is only logged."""
-        try:
-            if self._store is None or self._store.is_closed:
-                self._store = await self._connect()
-            await talk(self._store)
-        except ConfigError:
-            raise
-        except EdgedError as error:
-            if str(error) != self._problem:
-                log.warning("%s; trying again", error)
-            self._problem = str(error)
-        else:
-            if self._problem:
-                log.info("the fleet's server answers again")
-            self._problem = ""
+            await self._link.exchange(self._report)
 
     async def _read(self, store: FleetStore) -> None:
         """Read the roll-out; and what the other nodes report, but less often, if this one waits for them."""
@@ -83,9 +62,9 @@ class Agent:
         self._fleet.rollout = rollout
 
     async def _fetch(self, model: SignedModel, path: Path) -> None:
-        if self._store is None:
+        if self._link.store is None:
             raise ServerError("no server of the fleet answers")
-        await self._store.fetch(model, path)
+        await self._link.store.fetch(model, path)
 
     async def _report(self, store: FleetStore) -> None:
         self._reported_s = time.monotonic()

@@ -20,7 +20,7 @@ from edged.fleet.gate import NO_JOULES, Comparison, ModelFigures, figures_of
 from edged.model.head import features_of
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
-from edged.runtime.select import is_numpy, opencl_device
+from edged.runtime.select import device_for, is_numpy
 from edged.worker.proven import open_proven, proofs_folder
 
 VERIFIED = 2  # pictures on which each layer is compared with the reference
@@ -61,7 +61,7 @@ def verify(model: Model, worker: WorkerConfig, pictures: Pixels) -> None:
     """
     if is_numpy(worker):
         return
-    device = opencl_device(worker.device)
+    device = device_for(model.graph, worker.device, worker.precision)
     from edged.engine.proofs import Proofs, ProvenChooser
     from edged.engine.tuning_records import chooser_for
     from edged.engine.verifying import Verification

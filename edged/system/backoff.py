@@ -1,17 +1,20 @@
 """Compute how long to wait before the next attempt."""
 
-import random
 from collections.abc import Callable
+from random import SystemRandom
 
 FIRST_S = 0.5
 LONGEST_S = 10.0
 JITTER = 0.25
 
+# not the generator of the whole process, whose numbers a program with a seed expects for itself
+CHANCE = SystemRandom()
+
 
 class Backoff:
     """Doubles the wait after each failure, plus a random part, so that forty cameras do not connect at once."""
 
-    def __init__(self, chance: Callable[[], float] = random.random, longest_s: float = LONGEST_S) -> None:
+    def __init__(self, chance: Callable[[], float] = CHANCE.random, longest_s: float = LONGEST_S) -> None:
         """`chance`: 0 … 1. `longest_s`: limit of the wait, before chance adds at most a quarter."""
         self._chance = chance
         self._longest_s = longest_s

@@ -24,6 +24,7 @@ CONNECT_S = 5
 AGAIN_S = 2  # between two attempts at the same server
 CLOSE_S = 1
 PING_S = 10  # a link that is cut without notice is noticed after two unanswered ones
+TASKS = f"{os.sep}nats{os.sep}aio{os.sep}"  # in what asyncio logs of a task of nats-py: where its code is
 ATTEMPTS = 1  # at each server, before `connect` fails
 
 log = logging.getLogger("edged.nats")
@@ -100,8 +101,16 @@ async def close(client: "Client") -> None:
 
 
 def _is_of_use(record: logging.LogRecord) -> bool:
-    """Return False for what asyncio logs whenever a server ends a TLS connection of nats-py."""
-    return "returning true from eof_received" not in str(record.msg)
+    """Return False for what asyncio logs where a server ends a connection of nats-py, which we report ourselves.
+
+    That is a TLS connection that ends, and tasks of nats-py that it leaves behind when the connection is reset
+    while it has something to send.
+    """
+    text = record.getMessage()
+    if "returning true from eof_received" in text:
+        return False
+    error = record.exc_info[1] if record.exc_info else None
+    return TASKS not in text or not (error is None or isinstance(error, OSError))
 
 
 class _Problems:

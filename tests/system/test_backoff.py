@@ -1,3 +1,5 @@
+import random
+
 from edged.system.backoff import Backoff
 
 
@@ -25,3 +27,11 @@ def test_a_shorter_bound_may_be_asked_for() -> None:
     backoff = Backoff(chance=lambda: 0.0, longest_s=1.2)
 
     assert [backoff.failed() for _ in range(4)] == [0.5, 1, 1.2, 1.2]
+
+
+def test_a_program_that_embeds_edged_keeps_its_random_numbers() -> None:
+    before = random.getstate()
+
+    assert 0.5 <= Backoff().failed() <= 0.625
+
+    assert random.getstate() == before

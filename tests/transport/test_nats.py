@@ -1,6 +1,7 @@
 """Connections to the real nats-server, and what is wrong where there is none."""
 
 import asyncio
+import logging
 import sys
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,24 @@ def test_a_server_that_is_started_again_gets_what_is_published_then(tmp_path: Pa
 
     with nats_server(tmp_path, port) as server:
         assert asyncio.run(published_twice(server)) == [b"before", b"after"]
+
+
+LEFT_BEHIND = (
+    "future: <Task finished coro=<Client._read_loop() done, defined at /packages/nats/aio/client.py:2395>>"
+)
+
+
+def test_tasks_that_a_lost_connection_leaves_behind_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    problem_of(config(free_port()))
+    log = logging.getLogger("asyncio")
+
+    log.error("Task exception was never retrieved\n%s", LEFT_BEHIND, exc_info=ConnectionResetError())
+    log.error("Task was destroyed but it is pending!\n%s", LEFT_BEHIND)
+    assert caplog.messages == []
+
+    log.error("Task exception was never retrieved\n%s", LEFT_BEHIND, exc_info=ValueError("a bug"))
+    log.error("Task exception was never retrieved\nfuture: <Task finished coro=<ours()>>", exc_info=OSError())
+    assert len(caplog.messages) == 2
 
 
 def test_a_server_that_does_not_answer_is_named(port: int) -> None:
