@@ -20,11 +20,14 @@ from numpy.typing import NDArray
 from edged.engine.launch import PlanStep, Weights, kernels_of
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
+from edged.errors import DeviceError
 from edged.model.model_part import ModelPart
 from edged.model.package import Input
 from edged.system.disk_cache import CacheEntries, Piece, code_sha256
 
 PAGE = 4096
+LARGEST_HALF = 65504
+MOST_LOST = 0.01  # of an operator's weights, by rounding to float16
 LEAST_BYTES = 2**22  # of memory that is reserved, from which it grows
 
 Packed = NDArray[Any]
@@ -47,8 +50,39 @@ class MappedWeights:
 
 
 def pack(weights: Weights) -> Packed:
-    """Convert weights to the device's float32 or float16, in one dimension."""
-    return np.ascontiguousarray(weights.pack(), weights.dtype).reshape(-1)
+    """Convert weights to the device's float32 or float16, in one dimension.
+
+    Raises DeviceError if float16 does not hold them.
+    """
+    return _converted(weights, weights.pack())
+
+
+def _converted(weights: Weights, numbers: NDArray[Any], operator: str = "") -> Packed:
+    with np.errstate(over="ignore"):  # the next line reports it
+        packed = np.ascontiguousarray(numbers, weights.dtype).reshape(-1)
+    if weights.half and not np.isfinite(packed).all():
+        largest = float(np.abs(numbers).max())
+        raise DeviceError(
+            f"weights{operator and f' of {operator}'} reach {largest:.3g}, and float16 ends at {LARGEST_HALF}: "
+            "use precision fp32 or bf16"
+        )
+    return packed
+
+
+def _lost(numbers: NDArray[Any], packed: Packed) -> float:
+    """Return how far packed weights are from the original ones, as a share of those."""
+    original = numbers.reshape(-1)
+    return float(np.linalg.norm(packed - original) / max(float(np.linalg.norm(original)), 1e-30))
+
+
+def _warn_of_loss(losses: Mapping[str, float]) -> None:
+    """Warn once if weights are so small that the steps of float16 change them. losses: by operator."""
+    operator = max(losses, key=lambda name: losses[name], default="")
+    if operator and losses[operator] > MOST_LOST:
+        log.warning(
+            "float16 changes the weights of %s by %.0f %%, as they are small: use precision fp32 or bf16",
+            *(operator, 100 * losses[operator]),
+        )
 
 
 def weights_of(*launches: PlanStep) -> tuple[Weights, ...]:
@@ -127,12 +161,18 @@ def _kept(entries: CacheEntries, key: str, plan: Plan) -> memoryview | None:
 
 def _pieces(plan: Plan) -> Iterator[Piece]:
     places, offset = [], 0
-    for weights in weights_of(*plan.launches):
-        array = pack(weights)
-        places.append((offset, array.nbytes))
-        yield array.data.cast("B")
-        yield bytes(-array.nbytes % PAGE)
-        offset += array.nbytes + -array.nbytes % PAGE
+    losses: dict[str, float] = {}
+    for launch in plan.launches:
+        for weights in weights_of(launch):
+            numbers = weights.pack()
+            array = _converted(weights, numbers, launch.operator)
+            if weights.half:
+                losses[launch.operator] = max(losses.get(launch.operator, 0.0), _lost(numbers, array))
+            places.append((offset, array.nbytes))
+            yield array.data.cast("B")
+            yield bytes(-array.nbytes % PAGE)
+            offset += array.nbytes + -array.nbytes % PAGE
+    _warn_of_loss(losses)
     index = json.dumps(places).encode()
     yield index
     yield len(index).to_bytes(8, "little")

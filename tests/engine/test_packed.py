@@ -14,7 +14,8 @@ from edged.engine.packed import plan_key
 from edged.engine.planner import make_plan
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Rules
-from edged.model.graph import Graph
+from edged.errors import DeviceError
+from edged.model.graph import Conv, Dense, Graph
 from edged.model.model_part import ModelPart
 from tests.engine.networks import RGB, random_images, small_network
 
@@ -54,6 +55,35 @@ def test_damaged_weights_are_packed_again(device: Device, cache: Path, position:
     assert outputs(device, cache) == expected
     if position != 100:  # which is between checksum and content, where nothing is
         assert entry.read_bytes() == whole
+
+
+def scaled(name: str, factor: float) -> Graph:
+    """The network with other weights of one operator."""
+    (found,) = (each for each in SMALL.operators if each.name == name)
+    assert isinstance(found, Conv | Dense)
+    changed = replace(found, weight=np.float32(factor) * found.weight)
+    return replace(SMALL, operators=tuple(changed if each is found else each for each in SMALL.operators))
+
+
+def test_weights_beyond_float16_are_an_error_that_says_what_to_use(device: Device, cache: Path) -> None:
+    graph = scaled("dense", 1e7)
+
+    assert outputs(device, cache, graph)
+    with pytest.raises(
+        DeviceError, match=r"weights of dense reach \S+, and float16 ends at 65504: use precision fp32"
+    ):
+        outputs(device, cache, graph, "fp16-weights")
+
+
+@pytest.mark.parametrize(("factor", "warnings"), [(1.0, 0), (1e-6, 1)])
+def test_weights_that_float16_rounds_away_are_a_warning(
+    device: Device, cache: Path, caplog: pytest.LogCaptureFixture, factor: float, warnings: int
+) -> None:
+    outputs(device, cache, scaled("side", factor), "fp16-weights")
+
+    found = [record.message for record in caplog.records if "float16 changes the weights of" in record.message]
+    assert len(found) == warnings
+    assert all(each.endswith("as they are small: use precision fp32 or bf16") for each in found)
 
 
 def test_memory_for_weights_grows(device: Device, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
