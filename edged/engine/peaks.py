@@ -14,7 +14,7 @@ import numpy as np
 
 from edged.engine.device import Device, open_device
 from edged.engine.opencl import cl, device_errors
-from edged.engine.programs import STANDARD, build, source_of
+from edged.engine.programs import build, compiler_options, source_of
 from edged.engine.tuning_records import file_name
 from edged.system.disk_cache import CacheEntries
 from edged.system.paths import cache_directory
@@ -57,12 +57,13 @@ class PeakBench:
         self.group = 1 if on_cpu else GPU_GROUP
         self.items = device.compute_units * GROUPS[device.kind] * self.group
         self.memory_bytes = device.memory_bytes
+        self.options = compiler_options(device)
         self.context = cl.Context([open_device(device)])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
     def kernel(self, name: str, **defines: int | str) -> Any:
         defines |= {"WIDTH": self.width, "GROUP": self.group}
-        options = [*STANDARD, *(f"-D{key}={value}" for key, value in defines.items())]
+        options = [*self.options, *(f"-D{key}={value}" for key, value in defines.items())]
         return cl.Kernel(build(cl.Program(self.context, source_of(name)), options), name)
 
     def buffer(self, nbytes: int) -> Any:

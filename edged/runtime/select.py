@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from edged import config
 from edged.config import WorkerConfig
 from edged.errors import DeviceError
+from edged.model.graph import Graph
 from edged.model.model_part import ModelPart, whole_model
 from edged.model.package import Model
+from edged.model.quantized_passes import is_quantized
 from edged.runtime.base import NUMPY, ModelRuntime
 from edged.runtime.drivers import why_this_process_may_not_load_them
 from edged.system import exclusive_lock
@@ -43,7 +45,8 @@ def open_runtime(
 
         return NumpyRuntime(part.graph.checked(), part.input, part.features)
     part = part if comes_again else replace(part, sha256=None)
-    return open_on_device(part, worker, opencl_device(worker.device), cache=cache)
+    device = device_for(part.graph, worker.device, worker.precision)
+    return open_on_device(part, worker, device, cache=cache)
 
 
 def open_on_device(
@@ -81,14 +84,6 @@ def is_numpy(worker: config.WorkerConfig) -> bool:
 
 def opencl_devices() -> "tuple[Device, ...]":
     """Return every OpenCL device. Raises DeviceError, with what to do, if there is none or a driver crashes."""
-    devices = _listed()
-    from edged.engine.instruction_trials import with_instructions
-
-    return tuple(map(with_instructions, devices))
-
-
-def _listed() -> "tuple[Device, ...]":
-    """Return every OpenCL device, its instructions untried. Raises DeviceError as `opencl_devices` does."""
     try:
         from edged.engine.device import list_devices
     except ImportError as error:
@@ -102,18 +97,30 @@ def _listed() -> "tuple[Device, ...]":
 
 
 def opencl_device(name: str) -> "Device":
-    """Return the device that matches `name`, as in the config.
+    """Return the device that matches `name`, as in the config, its dot products untried.
 
     Raises DeviceError, which lists the available ones.
     """
     try:
-        _listed()
+        opencl_devices()
     except DeviceError as error:
         raise DeviceError(f"device {name}: {error}") from None
     from edged.engine.device import find_device
+
+    return find_device(name)
+
+
+def device_for(graph: Graph, name: str, precision: config.Precision) -> "Device":
+    """Return the device as `opencl_device` does, with the dot products that it computes correctly.
+
+    They are tried, once a driver, where `graph` has use for them: a trial costs a start about a second.
+    """
+    device = opencl_device(name)
+    if precision != "bf16" and not is_quantized(graph):
+        return device
     from edged.engine.instruction_trials import with_instructions
 
-    return with_instructions(find_device(name))
+    return with_instructions(device)
 
 
 def hold_device(worker: WorkerConfig, name: str) -> None:

@@ -11,7 +11,7 @@ from edged.config import WorkerConfig
 from edged.model.model_part import ModelPart, whole_model
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
-from edged.runtime.select import is_numpy, open_on_device, open_runtime, opencl_device
+from edged.runtime.select import device_for, is_numpy, open_on_device, open_runtime
 from edged.system.paths import cache_directory
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def open_proven(
     """
     if is_numpy(worker):
         return Proven(open_runtime(model, worker, part=part, cache=cache))
-    part, device = part or whole_model(model), opencl_device(worker.device)
+    part = part or whole_model(model)
+    device = device_for(part.graph, worker.device, worker.precision)
     from edged.engine.proofs import Proofs, ProvenChooser
     from edged.engine.tuning_records import chooser_named
 
@@ -82,7 +83,7 @@ def open_variation(model: Model, worker: WorkerConfig) -> ModelRuntime:
     """
     if is_numpy(worker):
         return open_runtime(model, worker)
-    device = opencl_device(worker.device)
+    device = device_for(model.graph, worker.device, worker.precision)
     chooser = proven_chooser(device)
     return open_on_device(replace(whole_model(model), sha256=None), worker, device, chooser=chooser)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edged.engine.variants.dense import PRODUCT
@@ -11,6 +11,7 @@ from edged.model.graph import Product
 from tests.engine.lab import BLOCKS, Lab, assert_close, random
 
 SIZES = [(5, 3, 2, 7), (64, 3, 17, 17), (17, 1, 21, 33), (1, 4, 1, 1), (20, 2, 40, 3)]  # of k, rows, m, n
+LARGE, SMALL = st.tuples(*[st.integers(1, 40)] * 2), st.tuples(*[st.integers(1, 9)] * 2)
 
 
 def assert_multiplies(lab: Lab, k: int, rows: int, m: int, n: int, block: int = 4) -> None:
@@ -28,8 +29,16 @@ def test_each_row_is_a_product_of_its_own(lab: Lab, sizes: tuple[int, int, int, 
     assert_multiplies(lab, *sizes, block=block)
 
 
-@given(st.tuples(*[st.integers(1, 40)] * 2), st.tuples(*[st.integers(1, 9)] * 2))
+@settings(max_examples=20)  # each is compiled
+@given(LARGE, SMALL)
 def test_matrices_of_any_size(lab: Lab, large: tuple[int, int], small: tuple[int, int]) -> None:
+    assert_multiplies(lab, large[0], small[0], small[1], large[1])
+
+
+@pytest.mark.deep
+@settings(max_examples=100)
+@given(LARGE, SMALL)
+def test_matrices_of_many_sizes(lab: Lab, large: tuple[int, int], small: tuple[int, int]) -> None:
     assert_multiplies(lab, large[0], small[0], small[1], large[1])
 
 

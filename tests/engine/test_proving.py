@@ -1,5 +1,6 @@
 """A network on a device, compared with the reference."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -59,6 +60,24 @@ def test_a_device_that_is_right_is_found_right(
     assert found.wrong == ()
     assert 0 < found.error < 1e-2
     assert {"max_pool", "add", "activate", "average_pool", "flatten", "softmax"} < set(found.variants)
+
+
+def test_weights_that_float16_rounds_away_are_no_mistake_of_the_kernels(
+    network_device: Device, programs_directory: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    operators = (
+        conv("tiny", ("image",), (3, 8), 3),
+        Flatten("flat", ("tiny",), "flat"),
+        Dense("dense", ("flat",), "dense", random(5, 8 * 39 * 31), random(5) * np.float32(1e-6)),
+    )
+    tiny = replace(operators[0], weight=operators[0].weight * np.float32(1e-7), bias=np.zeros(8, np.float32))
+    graph = make_graph("tiny", "image", (3, 39, 31), (tiny, *operators[1:]))
+
+    found = examined(network_device, programs_directory, graph=graph, precision="fp16-weights")
+
+    assert found.error > 1e-2
+    assert found.wrong == ()
+    assert "rounding alone changes its scores" in caplog.text
 
 
 @pytest.mark.deep

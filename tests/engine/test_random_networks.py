@@ -30,7 +30,7 @@ def test_each_answers_as_the_reference_does(network_device: Device, programs_dir
             graph = simplify(read_onnx(network.save(Path(folder) / "network.onnx")))
         if not graph.operators or graph.output == graph.input:
             return
-        x = np.concatenate([image_of(network, seed) for seed in range(3)])
+        x = np.concatenate([image_of(network, seed) for seed in range(3)]).reshape(3, *graph.shapes[graph.input])
         expected = reference.run(graph, x, np.float64)
 
         runtime = Runtime(inner_part(graph), network_device, batch=3, cache=programs_directory)

@@ -13,6 +13,7 @@ from tests.cli.command import edged
 from tests.cli.models import small_network
 from tests.e2e.injected_faults import can_preload
 from tests.evaluation.pictures import picture
+from tests.train.made_up import idx_folder
 
 LISTING = """
 import os, pathlib
@@ -58,6 +59,10 @@ OPENS_A_DEVICE = {
     "profile": ("--runs", "1", "--model", "MODEL"),
     "verify": ("MODEL",),
     "tune": ("--model", "MODEL"),
+    "eval": ("MODEL", "--data", "PICTURES"),
+    "train": ("mnist-dense", "--data", "DIGITS", "--output", "OUTPUT"),
+    "compress": ("MODEL", "--images", "PICTURES"),
+    "batch": ("MODEL", "--input", "PICTURES", "--output", "OUTPUT"),
 }
 
 
@@ -66,10 +71,16 @@ def test_a_command_ends_with_one_line_that_names_the_driver(
     verb: str, vendors: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (vendors / "crash.icd").write_text("libcrash.so")
-    photo, model = picture(vendors.parent / "photo.png"), small_network(vendors.parent / "small.onnx")
-    files = {"PICTURE": str(photo), "MODEL": str(model)}
+    photo = picture(vendors.parent / "pictures" / "0" / "photo.png")
+    files = {
+        "PICTURE": photo,
+        "PICTURES": photo.parent.parent,
+        "MODEL": small_network(vendors.parent / "small.onnx"),
+        "DIGITS": idx_folder(vendors.parent / "digits"),
+        "OUTPUT": vendors.parent / "output",
+    }
 
-    code = run_command_line([verb, *(files.get(option, option) for option in OPENS_A_DEVICE[verb])])
+    code = run_command_line([verb, *(str(files.get(option, option)) for option in OPENS_A_DEVICE[verb])])
 
     found = capsys.readouterr()
     assert (code, found.out) == (3, "")

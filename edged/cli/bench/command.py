@@ -34,7 +34,7 @@ from edged.model.graph import Quantize
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyRuntime
-from edged.runtime.select import is_numpy, opencl_device
+from edged.runtime.select import device_for, is_numpy, opencl_device
 from edged.system.machine_state import Account, watch
 from edged.worker.proven import open_proven, proven_chooser
 
@@ -141,7 +141,7 @@ def _open(
 
 
 def _errors(model: Model, arguments: argparse.Namespace) -> Errors:
-    device = opencl_device(arguments.device)
+    device = device_for(model.graph, arguments.device, _precision(arguments))
     from edged.engine.layer_outputs import LayerOutputs
 
     chooser = proven_chooser(device, arguments.conv)

@@ -16,7 +16,7 @@ from edged.engine.tuning_records import chooser_for
 from edged.model.graph import Float32
 from edged.model.model_part import ModelPart
 from edged.model.package import load_model
-from edged.runtime.select import opencl_device
+from edged.runtime.select import device_for
 from tests.perf.peers.cases import Case
 
 
@@ -46,7 +46,7 @@ def prepare(
     `quantized`: the network with 8 bits.
     """
     network = load_model(ModelConfig(path=case.quantized)).graph if quantized else case.network
-    found = opencl_device(device)
+    found = device_for(network, device, precision)
     decides = chooser or chooser_for(found)
     runtime = Runtime(
         ModelPart(network, case.wanted), found, batch=case.batch, precision=precision, chooser=decides
