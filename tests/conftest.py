@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from edged.system.log import HANDLER, LEVEL_VARIABLE
+from tests.at_once import AtOnce
 from tests.compiled import share_compiled
 from tests.eventually import eventually, free_port
 from tests.runtimes import load_intel_too
@@ -83,6 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a shell's background job, and what it starts
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(NotRun(config))
+    config.pluginmanager.register(AtOnce(config))
 
 
 @pytest.hookimpl(tryfirst=True)
