@@ -1,10 +1,13 @@
 # Each target sets up what it needs; a stamp in .venv remembers that, so that the second time works offline.
 
+# Containers set it for their image's sake; then every process of a daemon compiles all its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 EDGED = .venv/bin/edged
 PIP = @tools/pip_install.sh .venv
 LOCKED = @tools/install_locked.sh .venv
 
-.PHONY: help run view top test test-all test-lowest fuzz soak vm-test intel homeassistant lint audit bench bench-peers bench-training docs lock sbom install deb repository clean
+.PHONY: help run view top test test-all test-all-compute test-all-daemons test-compute test-daemons test-lowest fuzz soak vm-test intel homeassistant lint audit bench bench-peers bench-training docs lock sbom install deb repository clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -41,12 +44,19 @@ view: .venv/.view
 # Kernels and models want nothing but cores, so they share them. The others start whole daemons and mostly wait, the deep
 # ones less: three or two at a time, each process with tests that stand together, which share fixtures of a module.
 COMPUTE = tests/engine tests/model tests/conformance tests/train tests/teach tests/fuzz
-test: TIER = -m 'not deep'
-test: DAEMONS = 3
-test-all: DAEMONS = 2
-test-all: .venv/.deep
-test test-all: .venv/.test
+TIER = -m 'not deep'
+DAEMONS = 3
+test: test-compute test-daemons
+test-all: test-all-compute test-all-daemons
+test-all-compute test-all-daemons: TIER =
+test-all-daemons: DAEMONS = 2
+test-all-compute: test-compute
+test-all-daemons: .venv/.deep test-daemons
+
+test-compute: .venv/.test
 	.venv/bin/python -m pytest $(TIER) --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
+
+test-daemons: .venv/.test
 	.venv/bin/python -m pytest $(TIER) --numprocesses $(DAEMONS) --dist worksteal $(COMPUTE:%=--ignore %)
 
 # what a user gets who has old packages, which edged allows; that they warn of newer ones beside them is no fault

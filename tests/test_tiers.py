@@ -1,14 +1,11 @@
 """Each tier says what it did not run, in one process and in several."""
 
-from pathlib import Path
-
 import pytest
 
+from tests.conftest import ROOT
 from tests.tiers import summary
 
 pytest_plugins = ["pytester"]
-
-ROOT = Path(__file__).resolve().parents[1]
 
 CONFTEST = """
 from tests.tiers import NotRun

@@ -16,8 +16,7 @@ cannot() { say "no Arm emulation: $*"; exit 77; }
 make_root() {
     rm -rf "$root"
     mkdir -p "$root"
-    step "making a root of Debian 12 for arm64 in $root" mmdebstrap --architectures=arm64 --variant=minbase \
-        --include=python3,pocl-opencl-icd,ocl-icd-libopencl1 bookworm "$root" $(mirror) || cannot 'mmdebstrap failed'
+    unpack_arm64 "$root" || cannot 'mmdebstrap failed'
     step 'fetching wheels for its Python 3.11' wheels "$root/packages" 3.11 aarch64 "${engine_packages[@]}" ||
         cannot 'pip failed'
     packages_made >"$root/complete"
@@ -40,5 +39,5 @@ exec unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" bash -e
     mount --bind . "$root/src/edged"
     [ ! -d ../shared ] || mount --bind ../shared "$root/src/shared"
     exec chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/root LANG=C.UTF-8 ${QEMU_CPU:+QEMU_CPU=$QEMU_CPU} \
-        PYTHONPATH=/packages PYTHONDONTWRITEBYTECODE=1 bash -c "cd /src/edged && exec \"\$@\"" -- "$@"
+        PYTHONPATH=/packages PYTHONPYCACHEPREFIX=/var/cache/python bash -c "cd /src/edged && exec \"\$@\"" -- "$@"
 ' -- "$root" "$features" "$@"

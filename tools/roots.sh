@@ -39,6 +39,14 @@ wheels() {
         --implementation cp --only-binary=:all: "${platforms[@]}" "$@"
 }
 
+# unpack_arm64 ROOT: Debian 12 for arm64 with Python and PoCL. Its packages are only unpacked: to configure them, emulated,
+# takes minutes.
+unpack_arm64() {
+    step "making a root of Debian 12 for arm64 in $1" mmdebstrap --architectures=arm64 --variant=extract \
+        --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+        --include=base-files,bash,coreutils,python3,pocl-opencl-icd,ocl-icd-libopencl1 bookworm "$1" $(mirror)
+}
+
 # What the tests of the engine need.
 engine_packages=(numpy msgspec onnx opencv-python-headless prometheus-client pydantic pyopencl PyYAML pyzmq
     pytest pytest-xdist hypothesis psutil onnxruntime jsonschema)

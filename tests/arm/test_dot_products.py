@@ -13,7 +13,7 @@ pytestmark = pytest.mark.deep
 def test_both_instructions_give_the_bits_of_the_reference() -> None:
     tests = "tests/engine/test_quantized_dot.py"
     chosen = f"({ARM_DOT} or {ARM_I8MM}) and (exact and 4- or tile)"
-    pytest_there = ("python3", "-m", "pytest", "-v", "-p", "no:cacheprovider", "-n", "2", tests, "-k", chosen)
+    pytest_there = ("python3", "-m", "pytest", "-v", "-p", "no:cacheprovider", "-n", "1", tests, "-k", chosen)
 
     written = on_arm(*pytest_there, features=f"{ARM_DOT} {ARM_I8MM}")
 

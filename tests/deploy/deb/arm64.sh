@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# arm64.sh FOLDER PACKAGE COMMAND: install a package for arm64 in a root of Debian 12, and run a command there, without a
-# network, each program emulated by QEMU. The root is made in FOLDER where it is absent (as root; needs mmdebstrap,
-# arch-test, qemu-user-static and a mirror of Debian), and is never changed.
+# arm64.sh FOLDER PACKAGE COMMAND: unpack a package for arm64 over a root of Debian 12, and run a command there,
+# without a network, each program emulated by QEMU. The package is not configured: its scripts are the same on each
+# processor, and tests/deploy/deb/test_machine.py runs them. The root is made in FOLDER where it is absent (as root;
+# needs mmdebstrap, arch-test, qemu-user-static and a mirror of Debian), and is never changed.
 # Exit code 77: that cannot be here; the last line on standard error says why.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -15,8 +16,7 @@ cannot() { say "no Arm emulation: $*"; exit 77; }
 make_root() {
     rm -rf "$root"
     mkdir -p "$root"
-    step "making a root of Debian 12 for arm64 in $root" mmdebstrap --architectures=arm64 --variant=minbase \
-        --include=python3,systemd,pocl-opencl-icd bookworm "$root" $(mirror) || cannot 'mmdebstrap failed'
+    unpack_arm64 "$root" || cannot 'mmdebstrap failed'
     touch "$root/complete"
 }
 
@@ -36,7 +36,7 @@ exec unshare --mount --pid --net --fork bash -euc '
     mount --bind /sys /mnt/root/sys
     mount --bind /dev /mnt/root/dev
     ip link set lo up
-    cp "$package" /mnt/root/root/edged.deb
+    dpkg-deb --extract "$package" /mnt/root
     exec chroot /mnt/root /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
-        bash -euc "dpkg --install /root/edged.deb >&2; $command"
+        bash -euc "$command"
 ' -- "$root" "$package" "$command"

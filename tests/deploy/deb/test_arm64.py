@@ -1,4 +1,4 @@
-"""The package for arm64 in an emulated Debian, without a network: PoCL compiles the kernels there."""
+"""What is in the package for arm64, in an emulated Debian without a network, on PoCL."""
 
 import json
 import os
