@@ -1,5 +1,6 @@
 """The scores of onnxruntime, where that package is installed: another implementation to compare with."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,22 +36,28 @@ def onnxruntime_scores(path: Path, wanted: Input, images: NDArray[np.uint8]) -> 
         return OtherScores("", problem="onnxruntime is not installed (pip install onnxruntime)")
     version = str(onnxruntime.__version__)
     try:
-        scores = _scores(onnxruntime, path, reference.prepare(images, wanted), wanted)
+        scores = _scores(onnxruntime, path, reference.prepare(images, wanted))
     except Exception as error:  # it raises its own kinds, which have no common base
         return OtherScores(version, problem=f"onnxruntime {version} does not run it: {error}")
     return OtherScores(version, scores)
 
 
-def _scores(onnxruntime: Any, path: Path, x: NDArray[np.float32], wanted: Input) -> NDArray[np.float32]:
+def _scores(onnxruntime: Any, path: Path, x: NDArray[np.float32]) -> NDArray[np.float32]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = QUIET
     session = onnxruntime.InferenceSession(_source(path), options, providers=["CPUExecutionProvider"])
     entry = session.get_inputs()[0]
-    if list(entry.shape[1:]) == [wanted.height, wanted.width, wanted.channels]:
+    if not _fits(entry.shape, x.shape):
         x = x.transpose(0, 2, 3, 1)
     inputs = x.astype(TYPES.get(entry.type, np.float32))
     rows = [np.asarray(session.run(None, {entry.name: one[np.newaxis]})[0]).reshape(-1) for one in inputs]
     return np.asarray(rows, np.float32)
+
+
+def _fits(declared: Sequence[int | str | None], shape: tuple[int, ...]) -> bool:
+    """Return whether frames of a shape fit the input; its open sizes are names or None."""
+    pairs = zip(declared[1:], shape[1:], strict=True)
+    return all(size == found for size, found in pairs if isinstance(size, int))
 
 
 def _source(path: Path) -> str | bytes:

@@ -19,6 +19,7 @@ from edged.camera.sources.source import Pixels
 from edged.errors import DataError
 from edged.model.package import numbered
 from edged.system.files import read_regular_file
+from edged.system.plain_text import counted
 from edged.train.idx import IMAGES, LABELS, Bytes, has_idx, read_array
 
 MOST_LIST_BYTES = 2**28
@@ -108,7 +109,8 @@ def _from_idx(path: Path, labels: Sequence[str]) -> LabelledPictures:
     beside = path.with_name(path.name.replace(IMAGES, LABELS))
     images, classes = read_array(path, axes=3), read_array(beside, axes=1)
     if len(images) != len(classes):
-        raise DataError(f"{beside}: has {len(classes)} labels for the {len(images)} pictures of {path.name}")
+        found = f"{counted(len(classes), 'label')} for the {counted(len(images), 'picture')}"
+        raise DataError(f"{beside}: has {found} of {path.name}")
     if not len(images):
         raise DataError(f"{path}: holds no pictures")
     if classes.max() >= len(labels):

@@ -15,6 +15,7 @@ from edged.model.onnx_reader import graph_of
 from edged.model.passes import simplify
 from edged.quantization.calibration import Calibration, Quantizer
 from edged.quantization.noise import LayerNoise, layer_noise, worst
+from edged.system.plain_text import counted
 
 COMPARED = 4  # pictures on which layers are compared: the reference is slow
 LAYERS = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
@@ -148,7 +149,7 @@ class _Search:
         return found
 
     def _run(self, choice: Choice, count: int) -> _Tried:
-        self.show(f"{count} of {len(self.noisiest)} layers stay in floats")
+        self.show(f"{count} of {counted(len(self.noisiest), 'layer')} stay in floats")
         return self.trial.run(choice(count))
 
 

@@ -41,6 +41,26 @@ def test_a_file_gets_pictures_in_its_own_type_and_layout(
     assert relative_error(found.scores, expected) < 1e-5
 
 
+@pytest.mark.parametrize("shape", [["N", "rows", "columns", 3], ["N", None, 16, 3], ["N", 3, "rows", None]])
+def test_a_file_that_leaves_its_size_open_gets_pictures_in_its_own_layout(
+    tmp_path: Path, shape: list[str | int]
+) -> None:
+    network = Network(shape)
+    if shape[3] == 3:
+        network.add("Transpose", perm=[0, 3, 1, 2])
+    network.add("Conv", network.normal(5, 3, 3, 3))
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+    path = network.save(tmp_path / "model.onnx")
+    model = load_model(ModelConfig(path=path, preprocess="raw", size=16))
+
+    found = onnxruntime_scores(path, model.input, IMAGES)
+
+    assert found.scores is not None, found.problem
+    expected = reference.run(model.graph, reference.prepare(IMAGES, model.input))
+    assert relative_error(found.scores, expected) < 1e-5
+
+
 def test_it_is_not_required(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as where it is not installed
 
