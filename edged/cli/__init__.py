@@ -11,13 +11,14 @@ import os
 import signal
 import sys
 from collections.abc import Collection, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NoReturn
 
 from edged import __version__
 from edged.cli.options import add_example, add_verbosity, leaf_parsers
-from edged.cli.terminal import INDENT, print_notes, show_compiling
+from edged.cli.terminal import INDENT, compiling_shown, print_notes
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
 from edged.system import log
 from edged.system.plain_text import fitted, printable_lines
@@ -82,11 +83,20 @@ def run_command_line(argv: Sequence[str]) -> int:
         discard_unwritten()
 
 
-def command_parser(verbs: Collection[str] = tuple(VERBS)) -> argparse.ArgumentParser:
+class CommandParser(argparse.ArgumentParser):
+    """Reports a wrong command line as edged does all problems, in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises ConfigError, which names the command whose help has the options."""
+        raise ConfigError(f"{message.removeprefix('argument ')}; see `{self.prog} --help`")
+
+
+def command_parser(verbs: Collection[str] = tuple(VERBS)) -> CommandParser:
     """Build the parser of all verbs; only those of `verbs` are imported and get their arguments."""
-    parser = argparse.ArgumentParser(prog="edged", description="Image classification appliance.")
+    parser = CommandParser(prog="edged", description="Image classification appliance.")
     add_example(parser, "edged demo", "edged init", "edged VERB --help")
     parser.add_argument("--version", action="version", version=f"edged {__version__}")
+    parser.set_defaults(parser=parser)
     commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb, summary in VERBS.items():
         command = commands.add_parser(verb, help=summary, description=summary)
@@ -96,6 +106,7 @@ def command_parser(verbs: Collection[str] = tuple(VERBS)) -> argparse.ArgumentPa
             command.set_defaults(run=module.run)
             for leaf in leaf_parsers(command):
                 add_verbosity(leaf)
+                leaf.set_defaults(parser=leaf)
     return parser
 
 
@@ -103,10 +114,14 @@ def _run_verb(argv: Sequence[str]) -> int:
     if not DAEMONS.isdisjoint(argv[:1]):
         # a reload that is requested while the daemon starts waits until `edged.hub.signals` can take it
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
-    arguments = command_parser(argv[:1]).parse_args(argv)
+    try:
+        arguments = parsed(argv)
+    except ConfigError as error:
+        return print_error(error)
     _configure_output(arguments)
     try:
-        code = int(arguments.run(arguments))
+        with nullcontext() if arguments.verb in PROCESSES else compiling_shown():
+            code = int(arguments.run(arguments))
         flush_standard_output()
     except (EdgedError, MemoryError) as error:
         return print_error(error)
@@ -121,9 +136,18 @@ def _run_verb(argv: Sequence[str]) -> int:
     return code
 
 
+def parsed(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line, which begins with its verb. Raises ConfigError, SystemExit after --help."""
+    arguments, unknown = command_parser(argv[:1]).parse_known_args(argv)
+    if unknown:
+        parser: CommandParser = arguments.parser  # of the command, where `parse_args` would name edged alone
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return arguments
+
+
 def _unknown_verb(name: str) -> ConfigError | None:
     """Return the error for a verb that does not exist, with the most similar one."""
-    if name in VERBS or name.startswith("-"):
+    if name in VERBS or (name.startswith("-") and name != "--"):
         return None
     similar = get_close_matches(name, VERBS, n=1)
     hint = f"did you mean `edged {similar[0]}`? " if similar else ""
@@ -139,7 +163,6 @@ def _configure_output(arguments: argparse.Namespace) -> None:
             os.environ[log.LEVEL_VARIABLE] = level
         return
     log.configure(level or "warning")
-    show_compiling()
 
 
 def module_of(verb: str) -> str:

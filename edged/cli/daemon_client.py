@@ -36,6 +36,7 @@ from edged.messages import (
 )
 from edged.system.exclusive_lock import try_lock
 from edged.system.paths import is_private, journal_path, runtime_directory
+from edged.system.plain_text import counted
 
 ANSWER_S = 10.0
 HEARTBEAT_LIMIT_S = 5.0  # during a recording the daemon sends at least one message per second
@@ -208,5 +209,5 @@ def _progress(request: ProfileRequest | TraceRequest, recording: RecordingReques
     left_s = max(0.0, request.seconds - seconds)
     if isinstance(request, TraceRequest):
         return f"edged: recording, {left_s:.0f} s left"
-    jobs = sum(len(each.jobs) for each in recording.processes.values())
-    return f"edged: recording {request.frames} frames: {jobs} jobs so far, at most {left_s:.0f} s left"
+    jobs = counted(sum(len(each.jobs) for each in recording.processes.values()), "job")
+    return f"edged: recording {counted(request.frames, 'frame')}: {jobs} so far, at most {left_s:.0f} s left"

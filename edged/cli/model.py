@@ -15,6 +15,7 @@ from edged.model.metadata_file import with_properties
 from edged.model.model_file import compress, is_compressed, read_content
 from edged.model.package import read_model
 from edged.system.files import replace_file
+from edged.system.plain_text import counted
 
 WRITTEN = "metadata to write; --preprocess replaces --resize to --std in the file, --size is not written"
 
@@ -52,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
         prepared = {"classes": len(model.labels), "preparation": model.input.described}
         print(json.dumps({"file": str(target), "name": name, **prepared}, ensure_ascii=False))
         return 0
-    print(f"{target}: {name}, {len(model.labels)} classes; pictures are prepared as {model.input.described}")
+    classes = counted(len(model.labels), "class")
+    print(f"{target}: {name}, {classes}; pictures are prepared as {model.input.described}")
     return 0
 
 

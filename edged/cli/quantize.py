@@ -16,7 +16,7 @@ from edged.errors import ConfigError
 from edged.model.model_file import model_stem
 from edged.model.package import Model, model_path
 from edged.system.files import write_result
-from edged.system.plain_text import printable_json, printable_lines
+from edged.system.plain_text import counted, printable_json, printable_lines
 
 if TYPE_CHECKING:
     from edged.compress.judge import Judge, JudgedPictures
@@ -83,11 +83,11 @@ def _quantize(model: Model, source: Path, arguments: argparse.Namespace) -> "tup
     line = StatusLine(every_s=EVERY_S)
     try:
         pictures = _pictures(model, arguments, line)
-        line.show(f"edged: judging {model.name} on {len(pictures.frames)} pictures")
+        line.show(f"edged: judging {model.name} on {counted(len(pictures.frames), 'picture')}")
         judge = Judge(model, config.WorkerConfig(device=arguments.device, batch=BATCH), pictures)
         step = ceil_div(len(pictures.frames), arguments.calibrate)
         calibration = Calibration(model.input, pictures.frames[::step], arguments.method)
-        line.show(f"edged: calibrating with {len(calibration.pictures)} pictures")
+        line.show(f"edged: calibrating with {counted(len(calibration.pictures), 'picture')}")
         size = model.input.width, model.input.height
         allowed = arguments.max_loss / 100
         found = quantize(

@@ -10,7 +10,9 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Timer
 from types import FrameType
 from typing import TextIO
 
@@ -23,6 +25,8 @@ CLEAR = "\r\x1b[K"  # to the start of the line, and erase it (ECMA-48, EL)
 BAR = 20
 EVERY_S = 30.0  # between two lines of progress, without a terminal
 REFRESH_S = 0.1
+COMPILING = "compiling"
+COMPILING_S = 1.0  # a user who waits for longer wants to know for what
 
 
 def is_terminal() -> bool:
@@ -126,7 +130,7 @@ def format_time(seconds: float) -> str:
 
 
 class CompilingLine(logging.Handler):
-    """Shows the compiler's log records in a status line; the last one, `compiled …`, erases it."""
+    """Shows the compiler's log records, `compiling …`, in a status line; any other record erases it."""
 
     def __init__(self, line: StatusLine) -> None:
         super().__init__()
@@ -135,19 +139,59 @@ class CompilingLine(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Show the message of `record`."""
         text = record.getMessage()
-        if text.startswith("compiled"):
-            self._line.clear()
+        if text.startswith(COMPILING):
+            self._line.show(f"edged: {text} (only once)")
         else:
-            self._line.show(f"edged: {text} (once; cached for the next start)")
+            self._line.clear()
 
 
-def show_compiling() -> None:
-    """Show the progress of compilers if standard error is a terminal."""
-    if sys.stderr.isatty():
-        progress = logging.getLogger("edged.compiling")
-        progress.addHandler(CompilingLine(StatusLine()))
-        progress.setLevel(logging.INFO)
-        progress.propagate = False
+class CompilingNote(logging.Handler):
+    """Notes that kernels are compiled, if that has not ended after `after_s`: where no status line is shown."""
+
+    def __init__(self, after_s: float = COMPILING_S) -> None:
+        super().__init__()
+        self._after_s = after_s
+        self._timer: Timer | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Begin to wait with the first record, `compiling …`; any other one ends that."""
+        text = record.getMessage()
+        if not text.startswith(COMPILING):
+            if self._timer:
+                self._timer.cancel()
+            self._timer = None
+        elif self._timer is None:
+            self._timer = Timer(self._after_s, note, (f"{text}; this happens once",))
+            self._timer.daemon = True
+            self._timer.start()
+
+    @property
+    def is_due(self) -> bool:
+        """Return whether the note will be written, unless the compiler ends before."""
+        return self._timer is not None and not self._timer.finished.is_set()
+
+
+@contextmanager
+def compiling_shown(after_s: float = COMPILING_S) -> Iterator[None]:
+    """Show meanwhile that kernels are compiled: on a terminal how far, elsewhere in a note after `after_s`.
+
+    With --verbose, log lines do so.
+    """
+    progress = logging.getLogger("edged.compiling")
+    if progress.isEnabledFor(logging.INFO) and not sys.stderr.isatty():
+        yield
+        return
+    shown = CompilingLine(StatusLine()) if sys.stderr.isatty() else CompilingNote(after_s)
+    level, propagate = progress.level, progress.propagate
+    progress.addHandler(shown)
+    progress.setLevel(logging.INFO)
+    progress.propagate = False
+    try:
+        yield
+    finally:
+        progress.removeHandler(shown)
+        progress.setLevel(level)
+        progress.propagate = propagate
 
 
 def interrupt_on_sigterm() -> None:

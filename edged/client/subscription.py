@@ -12,6 +12,7 @@ import zmq
 from edged.errors import MessageError
 from edged.messages import Event, Prediction, SnapshotHeader, Status, prediction_from_json
 from edged.messages.message import INVALID_JSON
+from edged.system.plain_text import counted
 from edged.transport.client_socket import Context, Curve, Handshakes, unconnected
 
 
@@ -90,7 +91,9 @@ class Complaint:
             self._suppressed += 1
             return
         log.warning(
-            "%s%s", what, f" ({self._suppressed} times more since the last warning)" if self._suppressed else ""
+            "%s%s",
+            what,
+            f" ({counted(self._suppressed, 'time')} more since the last warning)" if self._suppressed else "",
         )
         self._logged_s, self._suppressed = now, 0
 

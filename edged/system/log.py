@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from edged.system.plain_text import fitted, printable
+from edged.system.plain_text import counted, fitted, printable
 from edged.system.standard_streams import ERASE_BELOW, LineWriter
 from edged.system.systemd import is_journal
 
@@ -78,7 +78,7 @@ class Sparing(logging.Handler):
         if logged.pop_suppressed:
             record = copy.copy(logged.record)
             seconds = self._clock() - logged.since_s
-            again = f"repeated {logged.pop_suppressed} times in the last {seconds:.0f} s"
+            again = f"repeated {counted(logged.pop_suppressed, 'time')} in the last {seconds:.0f} s"
             record.msg, record.args, record.exc_info, record.exc_text = (
                 f"{record.getMessage()} … {again}",
                 None,

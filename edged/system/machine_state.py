@@ -29,6 +29,7 @@ import numpy as np
 import psutil
 
 from edged.errors import EdgedError
+from edged.system.plain_text import counted
 
 LOOK_S = 0.0025  # of multiplications, on one processor and on all: not more than a short turn takes
 FEWEST = 5  # products or pings of a look on a slow processor
@@ -231,7 +232,7 @@ class Account:
                 "the figures are of all of them, and may say little"
             )
         others = f"; left out: {by_state}" if (by_state := self._others()) else ""
-        return f"state of the machine: {self.state}, in {kept} of {every} runs{others}"
+        return f"state of the machine: {self.state}, in {kept} of {counted(every, 'run')}{others}"
 
     def _others(self) -> str:
         return ", ".join(f"{count} {state}" for state, count in self.runs.items() if state != self.state)

@@ -17,6 +17,8 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import TextIO
 
+from edged.system.plain_text import counted
+
 log = logging.getLogger("edged.terminal")
 
 ESCAPED = "edged.escaped"  # `errors=` of a stream: characters missing in its encoding are written as JSON escapes
@@ -154,7 +156,7 @@ class LineWriter:
 
     def _put(self, line: str) -> None:
         lost, newline = self._lost, "\n" if self._line_is_open else ""
-        note = f"… {lost} lines could not be written\n" if lost else ""
+        note = f"… {counted(lost, 'line')} could not be written\n" if lost else ""
         erased = ERASE_BELOW.encode() if self._is_drawn else b""
         below = self._below()
         try:

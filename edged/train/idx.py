@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from edged.errors import DataError
 from edged.model.package import Input
 from edged.system.files import open_regular_file
+from edged.system.plain_text import counted
 from edged.train.source import LabelledImages
 
 IMAGES, LABELS = "images-idx3-ubyte", "labels-idx1-ubyte"
@@ -50,7 +51,8 @@ def _part(folder: Path, part: str, wanted: Input) -> LabelledImages:
     paths = [_file(folder, f"{part}-{kind}") for kind in (IMAGES, LABELS)]
     images, labels = read_array(paths[0], axes=3), read_array(paths[1], axes=1)
     if len(images) != len(labels):
-        raise DataError(f"{paths[1]}: has {len(labels)} labels for the {len(images)} pictures of {paths[0].name}")
+        found = f"{counted(len(labels), 'label')} for the {counted(len(images), 'picture')}"
+        raise DataError(f"{paths[1]}: has {found} of {paths[0].name}")
     if not len(images):
         raise DataError(f"{paths[0]}: holds no pictures")
     if images.shape[1:] != (wanted.height, wanted.width) or wanted.channels != 1:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from edged.model.graph import Float32
+from edged.system.plain_text import counted
 from edged.train.plots import (
     Picture,
     accuracy_chart,
@@ -73,12 +74,12 @@ def _counts(outcome: TrainingOutcome) -> Any:
 
 def _verdict(outcome: TrainingOutcome) -> str:
     judged, stays = outcome.judged, outcome.stays
+    pictures = counted(len(judged.examples), "picture")
     kept = f"; the weights are those of epoch {stays.epoch}, the best" if stays else ""
-    epochs = outcome.history[-1].epoch
-    word = "epochs" if epochs > 1 else "epoch"
+    epochs = counted(outcome.history[-1].epoch, "epoch")
     return (
-        f"{outcome.name}: {100 * judged.accuracy:.2f} % of {len(judged.examples)} pictures ({judged.what}) right, "
-        f"loss {judged.loss:.4f}, after {epochs} {word}{kept}"
+        f"{outcome.name}: {100 * judged.accuracy:.2f} % of {pictures} ({judged.what}) right, "
+        f"loss {judged.loss:.4f}, after {epochs}{kept}"
     )
 
 

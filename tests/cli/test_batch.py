@@ -61,7 +61,7 @@ def test_each_picture_has_the_answer_of_a_plain_loop(
     printed = capsys.readouterr()
     summary = json.loads(printed.out)
     assert (summary["pictures"], summary["problems"], summary["answered_now"]) == (27, 1, 27)
-    assert "1 pictures without an answer" in printed.err
+    assert "1 picture without an answer" in printed.err
     rows = rows_of(output)
     assert Counter((str(row["day"]), row["camera"]) for row in rows) == {
         ("2026-01-05", "door"): 4,

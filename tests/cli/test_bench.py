@@ -108,8 +108,8 @@ def test_random_weights_are_announced() -> None:
     [
         (("--conv", "fancy"), 2, "there are: auto, bfloat16, vector, winograd, general, depthwise, naive"),
         (("--device", "Voodoo"), 3, "no OpenCL device matches 'Voodoo'"),
-        (("--runs", 0), 2, "argument --runs: '0' is not an integer of at least 1"),
-        (("--batch", 65), 2, "argument --batch: expected 1 to 64 frames, found 65"),
+        (("--runs", 0), 2, "--runs: '0' is not an integer of at least 1"),
+        (("--batch", 65), 2, "--batch: expected 1 to 64 frames, found 65"),
         (("--device", "numpy", "--conv", "naive"), 2, "numpy has no variants"),
         (("--device", "numpy", "--precision", "fp16"), 2, "numpy computes in fp32"),
         (("--images", "nowhere"), 2, "--images nowhere: expected a folder with pictures"),

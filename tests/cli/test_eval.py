@@ -137,7 +137,7 @@ def test_an_unreadable_picture_is_reported_and_does_not_count(
     printed = capsys.readouterr()
     assert "bad.jpg is not a picture" in printed.err
     assert "pictures        20 of" in printed.out
-    assert "not evaluated   1 pictures" in printed.out
+    assert "not evaluated   1 picture that" in printed.out
 
 
 @pytest.mark.parametrize(

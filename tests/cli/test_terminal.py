@@ -7,8 +7,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from edged.cli.terminal import CLEAR, CompilingLine, StatusLine, note, print_notes, warn
+from edged.cli.terminal import (
+    CLEAR,
+    CompilingLine,
+    CompilingNote,
+    StatusLine,
+    compiling_shown,
+    note,
+    print_notes,
+    warn,
+)
 from tests.cli.command import Terminal
+from tests.eventually import eventually
 
 
 @pytest.fixture(autouse=True)
@@ -51,19 +61,65 @@ def test_a_file_gets_no_status_where_no_interval_is_given() -> None:
     assert file.getvalue() == ""
 
 
+KERNELS = "2 kernels for a board"
+
+
 def test_the_line_of_the_compiler_is_erased_at_its_end() -> None:
     terminal = Terminal()
     log = logging.Logger("compiling")
     log.addHandler(CompilingLine(StatusLine(terminal)))
 
-    for done in range(2):
-        log.info("compiling kernels %d/%d", done, 2)
-    log.info("compiled kernels 2/2")
+    log.info("compiling %s", KERNELS)
+    log.info("compiling %s: 1 done", KERNELS)
+    log.info("compiled %s", KERNELS)
 
     before, zero, one, after = terminal.getvalue().split(CLEAR)
-    assert "compiling kernels 0/2" in zero
-    assert "compiling kernels 1/2" in one
+    assert zero == "edged: compiling 2 kernels for a board (only once)"
+    assert one == "edged: compiling 2 kernels for a board: 1 done (only once)"
     assert before == after == ""
+
+
+def test_a_compiler_that_takes_long_is_noted_once_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = logging.getLogger("edged.compiling")
+    written = ""
+
+    def note_is_written() -> bool:
+        nonlocal written
+        written += capsys.readouterr().err
+        return bool(written)
+
+    with compiling_shown(after_s=0.01):
+        log.info("compiling %s", KERNELS)
+        eventually(note_is_written)
+        log.info("compiling %s: 1 done", KERNELS)
+        log.info("compiled %s", KERNELS)
+
+    assert written + capsys.readouterr().err == "edged: compiling 2 kernels for a board; this happens once\n"
+
+
+@pytest.mark.parametrize("last", ["compiled %s", "failed to compile %s"])
+def test_a_compiler_that_has_ended_is_not_noted(last: str, capsys: pytest.CaptureFixture[str]) -> None:
+    waiting = CompilingNote(after_s=3600)
+    log = logging.Logger("compiling")
+    log.addHandler(waiting)
+
+    log.info("compiling %s", KERNELS)
+    assert waiting.is_due
+    log.info(last, KERNELS)
+
+    assert not waiting.is_due
+    assert capsys.readouterr().err == ""
+
+
+def test_verbose_has_log_lines_in_place_of_the_note(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+
+    with compiling_shown(after_s=0):
+        logging.getLogger("edged.compiling").info("compiling %s", KERNELS)
+
+    assert caplog.messages == ["compiling 2 kernels for a board"]
 
 
 def test_quiet_leaves_warnings_alone(capsys: pytest.CaptureFixture[str]) -> None:

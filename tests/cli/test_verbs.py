@@ -96,10 +96,31 @@ def test_a_duration_is_called_so_in_every_command() -> None:
 
 
 def test_quiet_and_verbose_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as exit_:
-        run_command_line(["devices", "-q", "-v"])
-    assert exit_.value.code == 2
+    assert run_command_line(["devices", "-q", "-v"]) == 2
     assert "not allowed with argument" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["run", "--nope"], "unrecognized arguments: --nope; see `edged run --help`"),
+        (["teach", "list", "edged.yaml", "more"], "unrecognized arguments: more; see `edged teach list --help`"),
+        (["--nope", "run"], "unrecognized arguments: --nope; see `edged --help`"),
+        (["--nope"], "the following arguments are required: VERB; see `edged --help`"),
+        (["inspect"], "the following arguments are required: MODEL; see `edged inspect --help`"),
+        (["predict", "a.png", "--device"], "--device: expected one argument; see `edged predict --help`"),
+        (
+            ["predict", "a.png", "--top", "x"],
+            "--top: 'x' is not an integer of at least 1; see `edged predict --help`",
+        ),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_that_names_its_help(
+    argv: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(argv) == 2
+
+    assert capsys.readouterr().err == f"edged: {told}\n"
 
 
 @pytest.fixture
@@ -196,6 +217,7 @@ def test_bash_completes_verbs_actions_and_options(tmp_path: Path) -> None:
     ("argv", "told"),
     [
         (["demi"], "there is no command 'demi': did you mean `edged demo`? `edged --help` lists all"),
+        (["--", "run"], "there is no command '--': `edged --help` lists all"),
         (["xyzzy"], "there is no command 'xyzzy': `edged --help` lists all"),
         ([], "edged demo"),  # the whole help, which ends with what to begin with
     ],

@@ -183,7 +183,7 @@ def test_a_verb_whose_reader_has_gone_ends_quietly(daemon: Daemon, name: str) ->
         command, stdout=pipe, stderr=subprocess.PIPE, text=True, env=environment, timeout=60, check=False
     )
     os.close(pipe)
-    waits = [line for line in done.stderr.splitlines() if line.endswith("waiting; is `edged run` up?")]
+    waits = [line for line in done.stderr.splitlines() if line.endswith("is `edged run` running?")]
     assert (done.returncode, done.stderr.splitlines()) == (0, waits)
 
 

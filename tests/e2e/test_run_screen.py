@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.e2e.daemon import START_S, SYNTHETIC, config_in
+from tests.e2e.daemon import PATIENT, START_S, SYNTHETIC, config_in
 from tests.e2e.terminal import Terminal, edged_in_a_terminal
 from tests.eventually import eventually
 
@@ -21,7 +21,9 @@ AS_LINES = re.compile(r"demo +\S+ fps .* dropped \d.*")
 def arguments(folder: Path, **sections: Any) -> tuple[list[str], dict[str, str]]:
     """Of `edged run`, and its environment."""
     path = folder / "edged.yaml"
-    path.write_text(json.dumps(config_in(folder, **sections)))
+    # no warning of a slow disk: it has a path, which the terminal cuts anywhere
+    waits = {"journal": {"max_wait_s": 10}, "freshness": PATIENT}
+    path.write_text(json.dumps(config_in(folder, **waits, **sections)))
     return ["run", str(path)], {"XDG_STATE_HOME": str(folder)}
 
 

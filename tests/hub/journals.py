@@ -29,7 +29,8 @@ def fill(journal: Journal, predictions: int, *, at: float | None = None, size: i
     for _ in range(predictions):
         seq = journal.next_seq
         json = b'{"seq":%d}' % seq + b" " * size
-        assert journal.append([Row(seq, time.time() if at is None else at + seq, json)]) is None
+        reason = journal.append([Row(seq, time.time() if at is None else at + seq, json)])
+        assert reason is None
 
 
 def numbers(path: Path) -> list[int]:

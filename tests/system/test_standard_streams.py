@@ -78,7 +78,7 @@ def test_an_exception_in_its_thread_costs_one_line_and_is_counted(tmp_path: Path
         for line in ("first", "bad", "last"):
             writer.write(line)
         assert writer.flush()
-    assert (tmp_path / "lines").read_text() == "first\n… 1 lines could not be written\nlast\n"
+    assert (tmp_path / "lines").read_text() == "first\n… 1 line could not be written\nlast\n"
 
 
 @pytest.mark.parametrize(("text", "expected"), [("20 °C", b"20 \\u00b0C\n"), ("\U0001f600", b"\\ud83d\\ude00\n")])

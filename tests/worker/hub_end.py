@@ -16,7 +16,6 @@ from edged.system.process_end import PARENT
 
 START_S = 60.0  # a device may have to compile, on a machine that others use too
 ANSWER_S = 30.0
-EXIT_S = 20.0
 
 
 class WorkerUnderTest:
@@ -62,7 +61,7 @@ class WorkerUnderTest:
         self.send(encode(Stop()))
 
     def exit_code(self) -> int:
-        return self.process.wait(EXIT_S)
+        return self.process.wait(START_S)
 
     def errors(self) -> str:
         """What it has printed, once it has ended."""

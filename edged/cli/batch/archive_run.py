@@ -21,7 +21,7 @@ from edged.cli.model_options import given_model, show_preparation
 from edged.cli.terminal import Progress, StatusLine, note, warn
 from edged.errors import ConfigError
 from edged.model.package import Model
-from edged.system.plain_text import printable_json, printable_lines
+from edged.system.plain_text import counted, printable_json, printable_lines
 
 LISTED = 1000  # entries between two updates of the status line
 
@@ -71,7 +71,7 @@ def run_batch(arguments: argparse.Namespace) -> None:
     else:
         print(printable_lines(_as_text(arguments, summary)))
     if summary.done.problems:
-        warn(f"{summary.done.problems} pictures without an answer: column `problem` says why")
+        warn(f"{counted(summary.done.problems, 'picture')} without an answer: column `problem` says why")
 
 
 def _options(arguments: argparse.Namespace) -> ClassifyOptions:
@@ -109,7 +109,7 @@ def _shown(entries: Iterable[ArchiveEntry], path: Path) -> Iterator[ArchiveEntry
     line = StatusLine()
     for count, entry in enumerate(entries):
         if count % LISTED == 0:
-            line.show(f"listing {path}: {count} files")
+            line.show(f"listing {path}: {counted(count, 'file')}")
         yield entry
     line.clear()
 
@@ -120,14 +120,15 @@ def _classify(archive_run: ArchiveRun) -> BatchSummary:
     begun_at = archive_run.run.answers_done().pictures
     totals = archive_run.run.totals
     if begun_at or len(places) < totals.chunks:
-        note(f"resuming after {totals.chunks - len(places)} of {totals.chunks} files")
+        note(f"resuming after {totals.chunks - len(places)} of {counted(totals.chunks, 'file')}")
     answered, start, progress = 0, time.perf_counter(), Progress(begun_at, totals.expected)
     try:
         for count in _counts(archive_run, places):
             answered += count.pictures
             progress.show(begun_at + answered, archive_run.model.name)
     except KeyboardInterrupt:
-        note(f"stopped after {begun_at + answered} of {totals.expected} pictures; the same command resumes there")
+        done = f"{begun_at + answered} of {counted(totals.expected, 'picture')}"
+        note(f"stopped after {done}; the same command resumes there")
         raise
     finally:
         progress.clear()
@@ -177,4 +178,4 @@ def _as_object(arguments: argparse.Namespace, model: Model, summary: BatchSummar
 def _as_text(arguments: argparse.Namespace, summary: BatchSummary) -> str:
     done = summary.done
     now = f"; {summary.answered_now} now, {summary.rate:.1f} pictures/s" if summary.answered_now else ""
-    return f"{done.pictures} pictures, {done.problems} without an answer, in {arguments.output}{now}"
+    return f"{counted(done.pictures, 'picture')}, {done.problems} without an answer, in {arguments.output}{now}"

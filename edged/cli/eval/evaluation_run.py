@@ -19,7 +19,7 @@ from edged.evaluation.pictures import LabelledPicture, LabelledPictures, labelle
 from edged.model.package import Model
 from edged.system.disk_cache import code_sha256
 from edged.system.paths import cache_directory
-from edged.system.plain_text import printable_json, printable_lines
+from edged.system.plain_text import counted, printable_json, printable_lines
 from edged.train.plots import as_text
 from edged.worker.proven import open_proven
 
@@ -76,9 +76,9 @@ class EvalReport:
         yield "calibration", f"error {figures.ece:.4f} (ECE, {BINS} bins); mean score {figures.mean_score:.4f}"
         yield "speed", f"{self._rate:.1f} pictures/s, reading and preparing included"
         if figures.not_finite:
-            yield "not finite", f"{figures.not_finite} answers with NaN or infinity, counted as wrong"
+            yield "not finite", f"{counted(figures.not_finite, 'answer')} with NaN or infinity, counted as wrong"
         if figures.unread:
-            yield "not evaluated", f"{figures.unread} pictures that cannot be read"
+            yield "not evaluated", f"{counted(figures.unread, 'picture')} that cannot be read"
 
     @property
     def _is_matrix(self) -> bool:
@@ -188,7 +188,7 @@ def _evaluate(
         kept.restart()
     answers = kept.known[: len(data)]
     if answers:
-        note(f"resuming after the first {len(answers)} of {len(data)} pictures (--restart starts over)")
+        note(f"resuming after the first {len(answers)} of {counted(len(data), 'picture')} (--restart starts over)")
     start, progress = time.perf_counter(), Progress(len(answers), len(data))
     try:
         for more in evaluation.answers(data.pictures[len(answers) :]):
@@ -197,7 +197,7 @@ def _evaluate(
             right = sum(answer.is_right for answer in answers)
             progress.show(len(answers), f"{100 * right / len(answers):.1f} % right")
     except KeyboardInterrupt:
-        note(f"stopped after {len(answers)} of {len(data)} pictures; the same command resumes there")
+        note(f"stopped after {len(answers)} of {counted(len(data), 'picture')}; the same command resumes there")
         raise
     else:
         kept.remove()

@@ -29,6 +29,7 @@ from edged.messages import Stop
 from edged.messages.teaching import MOST_A_SECOND, TeachRequest
 from edged.model.package import load_model
 from edged.system import exclusive_lock
+from edged.system.plain_text import counted
 from edged.teach.device_choice import lower_priority
 from edged.transport.client_socket import curve_of
 from edged.transport.nats import close, connect
@@ -46,7 +47,7 @@ def run_agent(arguments: argparse.Namespace) -> int:
     answers = DaemonAnswers(config.publish.address, config.node, curve_of(arguments.key, arguments.server_key))
 
     async def open_store() -> FleetStore:
-        client = await connect(nats, f"edged-fleet-{config.node}")
+        client = await connect(nats, f"edged-fleet-{config.node}", reconnects=False)
         try:
             return await FleetStore.open(client)
         except BaseException:
@@ -127,7 +128,7 @@ def samples_of(arguments: argparse.Namespace, config: Config, model: str) -> Ite
             with connect_daemon(arguments.config, "teach") as daemon:
                 for sample in _of_camera(daemon, camera, model, wanted, seconds):
                     left -= 1
-                    line.show(f"edged: compared {arguments.frames - left} of {arguments.frames} frames")
+                    line.show(f"edged: compared {arguments.frames - left} of {counted(arguments.frames, 'frame')}")
                     yield sample
     line.clear()
 
@@ -147,7 +148,7 @@ def _of_camera(
 
 
 def _lines(found: Comparison) -> Iterator[str]:
-    yield f"{found.after.frames} frames; the published label: {found.agreement or 0:.1%}"
+    yield f"{counted(found.after.frames, 'frame')}; the published label: {found.agreement or 0:.1%}"
     for name, figures in (("answers", found.before), ("tried", found.after)):
         yield f"{name:8} {_costs(figures)}"
     if found.after.joules is None:

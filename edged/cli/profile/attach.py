@@ -23,6 +23,7 @@ from edged.errors import ConfigError, EdgedError
 from edged.messages import JobTimes, ProfileRequest, RecorderHello, WorkerHello
 from edged.messages.recording import LONGEST_PROFILE_S
 from edged.system.machine_state import Account, Turn, watch
+from edged.system.plain_text import counted
 
 # Options that --attach excludes, since the worker decides, with their defaults.
 WORKER_DECIDES = {
@@ -129,7 +130,7 @@ def attach(arguments: argparse.Namespace) -> Attached:
         why = "was lost meanwhile" if lost else f"got no frame in {seconds:g} s: are its cameras up?"
         raise EdgedError(f"worker {name} {why}")
     if recording.ended and recording.ended.reason != "frames":
-        note(f"fewer than {frames} frames: the recording ended by {recording.ended.reason}")
+        note(f"fewer than {counted(frames, 'frame')}: the recording ended by {recording.ended.reason}")
     return _attached(process, process.recorder, process.hello, turn)
 
 

@@ -12,6 +12,7 @@ from edged.engine.profile import KernelProfile, Profile, side_by_side
 from edged.model.cost import macs
 from edged.model.package import Model
 from edged.system.machine_state import ANY, Account
+from edged.system.plain_text import counted, short_number
 
 PROFILE_COLUMNS = 2 + 19 + 9 + 8 + 6 + 2 + 15 + 6  # beside the layers' names
 COMPARE_COLUMNS = 2 + 19 + 9 + 2 + 19 + 9 + 7
@@ -72,7 +73,8 @@ class Report:
             return "roofs: not known there; `edged profile` measures them while the device has nothing else to do"
         flops, nbytes = self.peaks.flops_per_s / 1e9, self.peaks.bytes_per_s / 1e9
         when = "by `edged profile`, the last time" if self.subject.worker else "here"
-        return f"measured {when}: at most {flops:.0f} GFLOP/s, and {nbytes:.1f} GB/s from memory"
+        most = f"{short_number(flops)} GFLOP/s, and {short_number(nbytes)} GB/s from memory"
+        return f"measured {when}: at most {most}"
 
     def share_of_frame(self, kernel: KernelProfile) -> float:
         return kernel.seconds / self.profile.wall_s
@@ -103,7 +105,7 @@ class Report:
         rest_s = profile.wall_s - profile.forward_s
         gap_us = profile.gaps_s * US / max(1, count - 1)
         return [
-            f"{count} kernels: {profile.kernels_s * MS:.3f} ms{self._least()}",
+            f"{counted(count, 'kernel')}: {profile.kernels_s * MS:.3f} ms{self._least()}",
             f"gaps between them: {profile.gaps_s * MS:.3f} ms, {gap_us:.1f} µs each",
             f"before and after: {rest_s * MS:.3f} ms (upload, download, waking up)",
             f"wall time of a job: {profile.wall_s * MS:.3f} ms, median of {len(profile.runs)}",

@@ -14,6 +14,7 @@ from edged.cli.terminal import note, show, warn
 from edged.errors import ConfigError, EdgedError
 from edged.model.head_versions import Version, load_promoted
 from edged.system.files import FOR_ALL, replace_file
+from edged.system.plain_text import counted
 from edged.teach.pictures import contact_sheet, shows_colours, side_by_side
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels
@@ -62,9 +63,10 @@ def _print_labels(store: CropStore) -> None:
     for label, count in counts(store.crops).items():
         ours = [crop for crop in store.crops if crop.label == label]
         cameras = ", ".join(sorted({crop.camera for crop in ours if crop.camera})) or "an unknown camera"
+        period = f"{_format_time(ours[0].recorded_at)} to {_format_time(ours[-1].recorded_at)}"
         show(
-            f"{label}: {count.crops} crops, {count.held_back} of them held back, {count.nbytes / MEGABYTE:.2f} MB,"
-            f" from {cameras}, {_format_time(ours[0].recorded_at)} to {_format_time(ours[-1].recorded_at)}"
+            f"{label}: {counted(count.crops, 'crop')}, {count.held_back} of them held back,"
+            f" {count.nbytes / MEGABYTE:.2f} MB, from {cameras}, {period}"
         )
         if shows_colours(sys.stdout):
             width = shutil.get_terminal_size().columns
@@ -73,7 +75,8 @@ def _print_labels(store: CropStore) -> None:
             print("\n".join(side_by_side(pictures, COLUMNS)))
     nbytes = sum(crop.nbytes for crop in store.crops)
     limits = f"{store.limits.crops} crops a label and {store.limits.megabytes:g} MB in all"
-    show(f"{len(store.crops)} crops, {nbytes / MEGABYTE:.2f} MB; above {limits}, the oldest are removed")
+    crops = counted(len(store.crops), "crop")
+    show(f"{crops}, {nbytes / MEGABYTE:.2f} MB; above {limits}, the oldest are removed")
 
 
 def _read_crops(store: CropStore, crops: list[Crop]) -> list[tuple[Crop, Pixels]]:
@@ -155,7 +158,7 @@ def _print_removed(store: CropStore, removed: list[Crop], *, as_json: bool) -> N
         found = {"folder": str(store.folder), "removed": files, "crops": len(store.crops)}
         print(json.dumps(found, ensure_ascii=False))
         return
-    show(f"{len(removed)} crops removed; {len(store.crops)} are left in {store.folder}")
+    show(f"{counted(len(removed), 'crop')} removed; {len(store.crops)} are left in {store.folder}")
 
 
 def _print_moved(store: CropStore, moved: list[Path], *, as_json: bool) -> None:

@@ -19,6 +19,7 @@ from edged.messages.teaching import (
     CropSample,
     TeachRequest,
 )
+from edged.system.plain_text import counted
 from edged.teach.features import FeatureFiles, Vector
 from edged.teach.pictures import in_terminal, shows_colours
 from edged.teach.store import CropStore
@@ -157,7 +158,7 @@ def _record(daemon: DaemonClient, recorder: Recorder, count: int | None, screen:
         pixels = recorder.add(message, payload)
         top = f"{message.top[0].label} {message.top[0].score:.0%}" if message.top else "nothing"
         same = f", {recorder.same} stored before" if recorder.same else ""
-        screen.show(f"{label}: {recorder.new} crops{same}; last: frame {message.frame}, {top}", pixels)
+        screen.show(f"{label}: {counted(recorder.new, 'crop')}{same}; last: frame {message.frame}, {top}", pixels)
         if recorder.new == count:
             daemon.send(Stop())
             return

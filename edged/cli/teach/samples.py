@@ -20,6 +20,7 @@ from edged.messages.teaching import (
     TeachStarted,
 )
 from edged.model.package import Model
+from edged.system.plain_text import counted
 from edged.teach.features import Vector
 from edged.teach.store_crop import Pixels
 
@@ -119,7 +120,7 @@ def _received(daemon: DaemonClient, camera: str, count: int, line: StatusLine) -
     frames: list[Frames] = []
     for message, payload in samples_from(daemon):
         frames.append(read_sample(message, payload)[0])
-        line.show(f"edged: {len(frames)} of {count} frames of {camera}")
+        line.show(f"edged: {len(frames)} of {counted(count, 'frame')} of {camera}")
         if len(frames) == count:
             daemon.send(Stop())
             return frames

@@ -11,7 +11,7 @@ from edged.cli.teach.record import RecordScreen, screen_of
 from edged.cli.teach.samples import check_started, received_from
 from edged.messages import Label
 from edged.messages.teaching import LONGEST_TEACH_S, ShadowResult, TeachRequest
-from edged.system.plain_text import printable
+from edged.system.plain_text import counted, printable
 from edged.teach.versions import find_version
 
 SHOWN = 10
@@ -39,7 +39,7 @@ class ShadowTally:
         return sum(count for (ours, other), count in self.pairs.items() if ours == other)
 
     def __str__(self) -> str:
-        return f"{self.pairs.total()} frames, {self.agree} answered the same by both models"
+        return f"{counted(self.pairs.total(), 'frame')}, {self.agree} answered the same by both models"
 
     def as_object(self) -> dict[str, Any]:
         """Return all counts for JSON."""
@@ -58,7 +58,7 @@ class ShadowTally:
         ]
         if self.known:
             lines.append(
-                f"right of {self.known} frames whose label is known: {self.right / self.known:.1%}, "
+                f"right of {counted(self.known, 'frame')} whose label is known: {self.right / self.known:.1%}, "
                 f"in shadow {self.right_in_shadow / self.known:.1%}"
             )
         return "\n".join(["frames   answer  →  in shadow", *lines])

@@ -24,7 +24,7 @@ from edged.model.head_versions import (
     save_promoted,
 )
 from edged.model.package import Model
-from edged.system.plain_text import printable_lines
+from edged.system.plain_text import counted, printable_lines
 from edged.teach.device_choice import find_place, lower_priority
 from edged.teach.features import Vector, all_features
 from edged.teach.fit import (
@@ -74,7 +74,8 @@ def train_version(arguments: argparse.Namespace) -> int:
         result = {**version.model_dump(by_alias=True), **made, "before": {"name": name, **as_object(before)}}
         print(json.dumps(result, ensure_ascii=False))
         return 0
-    show(f"trained on {len(train)} crops of {len(train.labels)} labels in {took_s:.1f} s on {where}")
+    crops = f"{counted(len(train), 'crop')} of {counted(len(train.labels), 'label')}"
+    show(f"trained on {crops} in {took_s:.1f} s on {where}")
     _print_verdict(verdict, before, name, train.labels)
     show(f"version {version}\nnext: `edged teach shadow CONFIG`, or `edged teach promote CONFIG`")
     return 0
@@ -87,7 +88,7 @@ def features_with_progress(store: CropStore, model: Model, device: "Device | Non
     for todo, so_far in all_features(store, model, device):
         known = so_far
         if todo and not announced:
-            note(f"computing the features of {todo} crops, not computed for {model.name} before")
+            note(f"computing the features of {counted(todo, 'crop')}, not computed for {model.name} before")
             announced = True
         if todo:
             line.show(f"{todo} left")

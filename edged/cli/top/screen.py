@@ -22,7 +22,7 @@ from rich.text import Text
 from edged.arithmetic import ceil_div
 from edged.client.node_state import CameraSummary, NodeState, worst_first
 from edged.messages import Event, StageSeconds, WorkerState
-from edged.system.plain_text import printable
+from edged.system.plain_text import counted, printable
 
 
 def fit(text: str, columns: int, *, right: bool = False) -> str:
@@ -256,7 +256,7 @@ def _workers(known: NodeState, width: int) -> Text:
 
 def _worker(name: str, worker: WorkerState) -> str:
     state = worker.state.upper() if worker.state == "down" else worker.state
-    restarts = f" (lost {worker.restarts} times)" if worker.restarts else ""
+    restarts = f" (lost {counted(worker.restarts, 'time')})" if worker.restarts else ""
     device = fit(worker.device, 24).rstrip()
     return f"{fit(name, 16).rstrip()} {state}{restarts}: {device}"
 

@@ -12,6 +12,7 @@ from edged.cli.trace.timeline import frame_ways, trace_file
 from edged.errors import ConfigError, EdgedError
 from edged.messages import TraceRequest
 from edged.messages.recording import LONGEST_TRACE_S
+from edged.system.plain_text import counted
 
 SECONDS = 5.0
 VIEWER = "https://ui.perfetto.dev"
@@ -51,14 +52,15 @@ def run(arguments: argparse.Namespace) -> int:
     missed = recording.ended.missed if recording.ended else 0
     counts = {"frames": facts["frames"], "events": len(trace["traceEvents"]), "missed": missed}
     if missed:
-        warn(f"{missed} messages are missing: this process was too slow")
+        warn(f"{counted(missed, 'message')} missing: this process was too slow")
     spans = send_frames(collector, facts["node"], frame_ways(recording)) if collector else 0
     if arguments.json:
         print(json.dumps({"file": str(arguments.output), **counts, **({"spans": spans} if collector else {})}))
     else:
-        print(f"{arguments.output}: {counts['frames']} frames, {counts['events']} events; open it with {VIEWER}")
+        found = f"{counted(counts['frames'], 'frame')}, {counted(counts['events'], 'event')}"
+        print(f"{arguments.output}: {found}; open it with {VIEWER}")
         if collector:
-            print(f"{collector}: {spans} spans")
+            print(f"{collector}: {counted(spans, 'span')}")
     return 0
 
 

@@ -9,7 +9,7 @@ from edged.cli.model_options import add_model_options, add_plan_options, given_m
 from edged.cli.options import add_duration, add_example, add_json
 from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.errors import ConfigError
-from edged.runtime.select import is_numpy, opencl_device
+from edged.runtime.select import device_for, is_numpy
 
 NICE = 19  # the lowest priority
 
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         os.nice(NICE)  # before the driver starts its threads: they inherit it
     interrupt_on_sigterm()  # so that the current attempt is not recorded as a crash
     model = given_model(arguments)
-    device = opencl_device(arguments.device)
+    device = device_for(model.graph, arguments.device, arguments.precision)
     from edged.cli.tune.session import Session, verdict
 
     session = Session(model, device, arguments.batch, arguments.precision)

@@ -22,8 +22,8 @@ from edged.cli.terminal import StatusLine, note
 from edged.errors import ConfigError, DeviceError
 from edged.evaluation.onnxruntime_scores import OtherScores, onnxruntime_scores
 from edged.model.package import Model
-from edged.runtime.select import is_numpy, opencl_device
-from edged.system.plain_text import printable_json, printable_lines
+from edged.runtime.select import device_for, is_numpy
+from edged.system.plain_text import counted, printable_json, printable_lines
 from edged.worker.proven import proofs_folder
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _images(model: Model, folder: Path | None) -> NDArray[np.uint8]:
 
 def _open(model: Model, arguments: argparse.Namespace) -> "Verification":
     """Choose the variants that a worker would use there, and prepare the device."""
-    device = opencl_device(arguments.device)
+    device = device_for(model.graph, arguments.device, arguments.precision)
     from edged.engine.proofs import Proofs, ProvenChooser
     from edged.engine.tuning_records import chooser_for
     from edged.engine.verifying import Verification
@@ -104,7 +104,7 @@ def _compare(verification: "Verification", images: NDArray[np.uint8]) -> NDArray
     line, scores = StatusLine(), []
     for job in verification.compare(images):
         scores.append(job)
-        line.show(f"edged: compared {verification.pictures} of {len(images)} pictures")
+        line.show(f"edged: compared {verification.pictures} of {counted(len(images), 'picture')}")
     line.clear()
     return np.concatenate(scores)
 

@@ -10,6 +10,7 @@ from edged.hub.journal.schema import MEGABYTE, Reason, Row
 from edged.hub.journal.store import JournalStore, number_of_now
 from edged.hub.journal.writer import JournalSync, JournalWriter
 from edged.hub.service_threads import ServiceThreads
+from edged.system.plain_text import counted
 
 START_S = 5.0  # seconds to wait at the start for a disk that is stuck
 STOP_S = 1.0  # and at the end
@@ -85,7 +86,7 @@ class Journal:
         elif self._announced and not self._failing:
             yield HubEvent(
                 "journal_recovered",
-                f"journal {self._path} works again; {self._missed} predictions were marked meanwhile",
+                f"journal {self._path} works again; {counted(self._missed, 'prediction')} marked meanwhile",
             )
             self._missed = 0
         self._announced = self._failing

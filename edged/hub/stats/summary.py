@@ -10,7 +10,7 @@ from edged.arithmetic import median_and_p99
 from edged.clock import seconds_since
 from edged.hub.frames.ledger import Ledger
 from edged.messages import STAGES, EnergyMethod, Prediction
-from edged.system.plain_text import printable
+from edged.system.plain_text import counted, printable
 
 KEPT = 10_000  # newest predictions that the times of the summary describe
 RECENT = 300  # and those of the status line
@@ -176,8 +176,9 @@ def summary_text(report: Mapping[str, Any], seconds: float) -> str:
     accuracy = report["accuracy"]
     energy = report["energy"]
     joules = f"{energy['per_prediction']:.3g} J a prediction, {energy['method']}" if energy["joules"] else ""
+    captured = counted(report["captured"], "frame")
     lines = [
-        f"{report['predictions']} predictions of {report['captured']} frames in {seconds:.1f} s",
+        f"{counted(report['predictions'], 'prediction')} of {captured} in {seconds:.1f} s",
         f"dropped   {_dropped(report['dropped'])}",
         *([] if accuracy is None else [f"right     {accuracy:.2%} of the frames whose label is known"]),
         f"energy    {joules or energy['note'] or 'not measured'}",

@@ -28,6 +28,7 @@ from edged.messages import (
     TeachStarted,
 )
 from edged.messages.teaching import SessionEnd
+from edged.system.plain_text import counted
 
 PROGRESS_NS = NANOSECONDS
 GONE_NS = 3 * NANOSECONDS  # a client that receives nothing for so long is considered dead
@@ -269,7 +270,7 @@ class Teaching:
     def _end(self, session: TeachSession) -> HubEvent:
         self._now = self._steps = None
         self.is_active = False
-        message = f"edged teach has ended: {session.frames} frames"
+        message = f"edged teach has ended: {counted(session.frames, 'frame')}"
         return HubEvent("teaching_ended", message, camera=session.request.camera)
 
     def request_extras(self, assigned: Assigned) -> None:

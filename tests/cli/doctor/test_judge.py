@@ -131,6 +131,17 @@ def test_a_variant_that_fails_is_a_note_and_a_network_that_fails_is_to_mend() ->
     assert found.text.startswith("self-test, digits: no self-test: the driver ended its process by SIGABRT")
 
 
+def test_the_figures_of_a_slow_device_have_digits() -> None:
+    slow = (
+        TriedStep("peaks", {"flops_per_s": 34e6, "bytes_per_s": 2.1e8}),
+        TriedStep("launches", {"launch_s": 5.2e-6, "alone_s": 3.1e-3}),
+        TriedStep("digits", {"seconds": 1.0}),
+    )
+    found = {each.what: each.text for each in judge(board(devices=(replace(POCL, tried=slow),)))}
+    assert found["speed"] == "0.034 GFLOP/s, 0.21 GB/s, a launch 5.2 µs, alone 3100 µs"
+    assert found["digits"] == "1.0 frames per second, measured"
+
+
 def test_a_camera_without_permission() -> None:
     reason = "permission denied: add this user to the group `video`"
     found = the_one_to_mend(board(cameras=(CameraFound("cam", "/dev/video0", reason),)))

@@ -144,7 +144,7 @@ def _config(facts: Facts) -> Iterator[Judgement]:
 
 
 def _unit(unit: ServiceUnit) -> Judgement:
-    text = f"{unit.state}, {unit.enabled}, {unit.restarts} restarts"
+    text = f"{unit.state}, {unit.enabled}, restarts: {unit.restarts}"
     if unit.state.startswith("failed") or unit.result != "success":
         remedy = ("journalctl -u edged -p warning -n 30",)
         return Judgement("Service", "fix", "edged.service", f"{text}, last result: {unit.result}", remedy)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from edged.cli.doctor.facts import DeviceFile, Drivers, ExaminedDevice, Facts, Judgement, TriedStep
 from edged.cli.doctor.judge.defects import ARM, RUSTICL, known_defects
+from edged.system.plain_text import counted, short_number
 
 MESA = {"panfrost": "panfrost", "panthor": "panfrost"}  # kernel drivers, and what RUSTICL_ENABLE calls theirs
 BY_DEFAULT = (26, 2)  # the Mesa that needs no RUSTICL_ENABLE for Panfrost
@@ -119,7 +120,8 @@ def judge_devices(facts: Facts) -> Iterator[Judgement]:
 
 def _device(device: ExaminedDevice, *, busy: bool) -> Iterator[Judgement]:
     section = f"Device {device.name}"
-    described = f"{device.platform}, {device.version}, driver {device.driver}; {device.compute_units} units"
+    units = counted(device.compute_units, "unit")
+    described = f"{device.platform}, {device.version}, driver {device.driver}; {units}"
     yield Judgement(section, "ok", "device", f"{described}, {'fp16' if device.fp16 else 'no fp16'}")
     for defect in known_defects(device):
         remedy = (defect.remedy,) if defect.remedy else ()
@@ -136,17 +138,15 @@ def _self_test(section: str, device: ExaminedDevice) -> Iterator[Judgement]:
         yield Judgement(section, "ok", "speed", speed)
     if "digits" in figures:
         found = figures["digits"]["seconds"]
-        yield Judgement(section, "ok", "digits", f"{1 / found:.0f} frames per second, measured")
+        yield Judgement(section, "ok", "digits", f"{short_number(1 / found)} frames per second, measured")
     if "estimates" in figures:
-        estimates = [
-            f"{NAMES[name]} {each:.{0 if each >= 10 else 1}f}" for name, each in figures["estimates"].items()
-        ]
+        estimates = [f"{NAMES[name]} {short_number(each)}" for name, each in figures["estimates"].items()]
         text = f"{', '.join(estimates)} frames per second, computed from this speed"
         yield Judgement(section, "ok", "estimates", text)
     compared = [each for each in device.tried if not each.problem and "error" in each.figures]
     if compared:
         worst = max(each.figures["error"] for each in compared)
-        runs = f"{len(compared)} of {_compared(device)} runs of two small networks agree with it"
+        runs = f"{len(compared)} of {counted(_compared(device), 'run')} of two small networks agree with it"
         text = f"{runs}; scores within {worst:.0e} of their range"
         yield Judgement(section, "ok", "reference", text)
     for each in device.tried:
@@ -162,10 +162,12 @@ def _speed(figures: Mapping[str, Mapping[str, float]]) -> str:
     parts = []
     if "peaks" in figures:
         peaks = figures["peaks"]
-        parts.append(f"{peaks['flops_per_s'] / 1e9:.0f} GFLOP/s, {peaks['bytes_per_s'] / 1e9:.1f} GB/s")
+        flops, nbytes = (short_number(peaks[what] / 1e9) for what in ("flops_per_s", "bytes_per_s"))
+        parts.append(f"{flops} GFLOP/s, {nbytes} GB/s")
     if "launches" in figures:
         launches = figures["launches"]
-        parts.append(f"a launch {launches['launch_s'] * 1e6:.0f} µs, alone {launches['alone_s'] * 1e6:.0f} µs")
+        together, alone = (short_number(launches[what] * 1e6) for what in ("launch_s", "alone_s"))
+        parts.append(f"a launch {together} µs, alone {alone} µs")
     return ", ".join(parts)
 
 
