@@ -122,7 +122,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
         "initializer kernel: tensor kernel .* is damaged",
     ),
     "weights of four bits": (
-        weights(data_type=TensorProto.INT4),
+        weights(data_type=TensorProto.INT4, raw_data=bytes(8 * 3 * 3 * 3 // 2)),
         r"node first \(Conv\): input kernel is of type int4; supported are bfloat16, float16, float32 and float64",
     ),
     "weights of NaN": (one_weight(np.nan), rf"node first \(Conv\): input kernel holds .*, {FINITE}"),

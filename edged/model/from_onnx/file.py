@@ -1,7 +1,7 @@
 """Load an ONNX file as a message with all tensors inside, within limits.
 
 Tensors whose data is in other files, which must be in the model's folder, are read here: the `onnx` package reads
-them too, but its checks differ between versions from 1.17 on.
+them too, but its checks differ between versions.
 
 The parser and checker of that package raise seven kinds of exception on damaged files and accept invalid ones;
 here each of them becomes a ModelError.
