@@ -34,8 +34,8 @@ class WorkerConfig(Section):
         None,
         ge=1,
         le=1024,
-        description="CPU threads (PoCL, numpy); several workers that set it share a CPU. Default: all, for one "
-        "worker",
+        description="CPU threads (PoCL, numpy); several workers that set it share a CPU. 1: PoCL computes in the "
+        "thread that submits a job, without waking another one. Default: all, for one worker",
     )
     batch: int = Field(1, ge=1, le=MAX_BATCH, description="Largest number of frames in a job")
     max_wait_s: float = Field(

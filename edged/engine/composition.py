@@ -9,12 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from edged.engine.device import Device
+from edged.engine.device import POCL, Device
 from edged.engine.launch import Argument, Launch, Weights
 from edged.engine.layout import Tensor
 from edged.engine.packed import WeightPlace
 from edged.engine.planner import Plan
-from edged.engine.programs import POCL, source_of, takes_assembly
+from edged.engine.programs import source_of, takes_assembly
 
 PAUSES = {"x86_64": "pause", "aarch64": "yield"}  # by the machine's name
 

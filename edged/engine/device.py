@@ -9,6 +9,9 @@ from edged.engine.opencl import cl, device_errors
 from edged.errors import DeviceError
 
 Kind = Literal["gpu", "cpu", "accelerator"]
+POCL = "Portable Computing Language"
+# PoCL's drivers for a CPU that compute in the thread which submits, and those of the same processor with threads
+DRIVERS_OF_ONE_THREAD = {"basic": "pthread", "cpu-minimal": "cpu"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def open_device(device: Device) -> Any:
         (p, d): handle
         for p, platform in enumerate(_platforms())
         for d, handle in enumerate(_handles(platform))
-        if (platform.name.strip(), handle.name.strip()) == (device.platform, device.name)
+        if (platform.name.strip(), _name(platform, handle)) == (device.platform, device.name)
     }
     if not found:
         raise DeviceError(f"{device.name} is no longer there; see `edged devices`")
@@ -100,7 +103,7 @@ def _describe(platform: Any, handle: Any, position: tuple[int, int]) -> Device:
     with device_errors(platform.name, "reading its properties"):
         return Device(
             platform=platform.name.strip(),
-            name=handle.name.strip(),
+            name=_name(platform, handle),
             kind=_kind(handle.type),
             version=handle.version.strip(),
             driver=handle.driver_version.strip(),
@@ -113,6 +116,16 @@ def _describe(platform: Any, handle: Any, position: tuple[int, int]) -> Device:
             position=position,
             integer_dot=KHR_DOT in handle.extensions.split(),
         )
+
+
+def _name(platform: Any, handle: Any) -> str:
+    """Return the name of a device; of PoCL's, which begin with a driver, the same for one thread as for more."""
+    name = str(handle.name.strip())
+    if platform.name.strip() == POCL:
+        for of_one, usual in DRIVERS_OF_ONE_THREAD.items():
+            if name == of_one or name.startswith(f"{of_one}-"):
+                return usual + name.removeprefix(of_one)
+    return name
 
 
 def _kind(device_type: int) -> Kind:

@@ -165,6 +165,12 @@ class DeviceJob:
             ran(download) if download else CommandInterval(forward.end_ns, forward.end_ns),
         )
 
+    @property
+    def is_computed(self) -> bool:
+        """Return whether the last kernel is complete; False, too, where it failed. Raises cl.Error."""
+        _, last = self.kernels[-1]
+        return bool(last.command_execution_status == cl.command_execution_status.COMPLETE)
+
     def failed_kernel(self) -> str:
         """Return the first kernel whose event says that it failed, if any does."""
         failed = (str(step) for step, event in self.kernels if event.command_execution_status < 0)
@@ -192,6 +198,14 @@ class PendingDeviceJob:
     def __init__(self, job: DeviceJob, device_name: str) -> None:
         self._job = job
         self._device_name = device_name
+
+    @property
+    def is_computed(self) -> bool:
+        """Return whether its last kernel is complete, as it is at once where the driver computes in `submit`."""
+        try:
+            return self._job.is_computed
+        except cl.Error:  # which `wait` raises, too
+            return False
 
     def wait(self) -> DeviceResult:
         """Block until the scores have arrived; other Python threads continue. Raises DeviceError."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from edged.engine.apart import read_request, run_apart
-from edged.engine.device import Device, open_device
+from edged.engine.device import POCL, Device, open_device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
 from edged.system.disk_cache import CacheEntries
@@ -32,7 +32,6 @@ STANDARD = (LANGUAGE, "-Werror")
 WITHOUT_WARNINGS = (LANGUAGE, "-w")
 # Platforms whose CPU compiler is known to support clang's builtins (prefetch, ia32_pmaddwd256).
 # Elsewhere they may crash the process: the SPIR-V translator of Mesa's rusticl does, though __has_builtin is true.
-POCL = "Portable Computing Language"
 BUILTIN_PLATFORMS = (POCL, "Intel(R) OpenCL")
 # PoCL 6.0 ends its process where a kernel has inline assembly; 3.1 and 7.1 do not. 4 and 5 were not tested.
 POCL_WITHOUT_ASSEMBLY = ((4,), (7,))

@@ -46,6 +46,10 @@ class Result(Protocol):
 class Pending(Protocol):
     """A job that was submitted to a device."""
 
+    @property
+    def is_computed(self) -> bool:
+        """Return whether the device has computed it, so that `wait` takes no time to speak of."""
+
     def wait(self) -> Result:
         """Block until it is done, in any thread. Raises DeviceError."""
 

@@ -34,6 +34,11 @@ class NumpyPending:
     images: Images | Features
     features: str | None = None
 
+    @property
+    def is_computed(self) -> bool:
+        """Return False: it is computed by `wait`."""
+        return False
+
     def wait(self) -> NumpyResult:
         """Compute the forward pass, in the thread that waits for it."""
         start = time.perf_counter()

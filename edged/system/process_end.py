@@ -61,6 +61,19 @@ def uninterrupted() -> Iterator[None]:
             signal.raise_signal(received[0])
 
 
+@contextmanager
+def killed_after(seconds: float) -> Iterator[None]:
+    """Have this process killed by SIGALRM unless the block ends within `seconds`.
+
+    The kernel does it, so it works while a driver computes and holds the interpreter's lock. One block at a time.
+    """
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def describe_exit(code: int) -> str:
     """`was killed by SIGKILL`, `ended with exit code 1`."""
     if code < 0:

@@ -43,11 +43,15 @@ class Completions:
         return self._bell.fileno()
 
     def add(self, job: Job, pending: Pending) -> None:
-        """Wait for this job too."""
-        if not self.in_flight:
+        """Wait for this job too. If it is computed already, it needs no other thread and is there at once."""
+        is_alone = not self.in_flight
+        if is_alone:
             self._since_ns = now_ns()
         self.in_flight += 1
-        self._submitted.put((job, pending))
+        if is_alone and pending.is_computed:
+            self._complete(job, pending)
+        else:
+            self._submitted.put((job, pending))
 
     def pop(self) -> Completed | None:
         """Return the next completion, or None if no job is done."""
@@ -73,11 +77,14 @@ class Completions:
 
     def _wait_for_each(self) -> None:
         while submitted := self._submitted.get():
-            job, pending = submitted
-            outcome: Outcome
-            try:
-                outcome = pending.wait()
-            except Exception as error:
-                outcome = error
-            self._completed.append(Completed(job, outcome, now_ns()))
-            self._ring.send(b".")
+            self._complete(*submitted)
+
+    def _complete(self, job: Job, pending: Pending) -> None:
+        """Wait for a job, in any thread."""
+        outcome: Outcome
+        try:
+            outcome = pending.wait()
+        except Exception as error:
+            outcome = error
+        self._completed.append(Completed(job, outcome, now_ns()))
+        self._ring.send(b".")

@@ -28,6 +28,7 @@ from edged.messages import (
 )
 from edged.runtime.base import ModelRuntime
 from edged.system.host_watch import READ_S, HostWatch
+from edged.system.process_end import killed_after
 from edged.transport.hub_link import HubLink
 from edged.worker.completion import Completed, Completions, Outcome
 from edged.worker.job_io import LoadedHeads, Served, answer_to, frames_of, not_finite
@@ -147,7 +148,9 @@ class Loop:
             self._hangs_s = HANGS * job.timeout_s
             features = self._heads.wants_features(job)
             by_layer = self._watch.times_layers
-            self._completions.add(job, self._runtime.submit(frames, features=features, by_layer=by_layer))
+            with killed_after(self._hangs_s):  # PoCL's driver of one thread computes here
+                pending = self._runtime.submit(frames, features=features, by_layer=by_layer)
+            self._completions.add(job, pending)
             self._watch.job_submitted(job.job, begun_ns)
         except DeviceMemoryError:
             raise

@@ -12,13 +12,19 @@ COUNTS = (
     "MKL_NUM_THREADS",
 )
 PINNED = "POCL_AFFINITY"  # would put the first thread of each worker on the first core
+# PoCL's driver that computes in the thread which submits: no other thread is woken, and waited for, for one kernel
+DRIVER, DRIVER_OF_ONE = "POCL_DEVICES", "basic"
 
 
 def limit_threads(threads: int | None) -> None:
     """Limit the threads; None: no limit.
 
-    Call it before NumPy and OpenCL are loaded, which read the environment once.
+    One thread of PoCL is the one that submits: a job is done when `submit` returns. A driver that the user has
+    chosen stays. Call it before NumPy and OpenCL are loaded, which read the environment once.
     """
-    if threads is not None:
-        os.environ.update(dict.fromkeys(COUNTS, str(threads)))
-        os.environ[PINNED] = "0"
+    if threads is None:
+        return
+    os.environ.update(dict.fromkeys(COUNTS, str(threads)))
+    os.environ[PINNED] = "0"
+    if threads == 1:
+        os.environ.setdefault(DRIVER, DRIVER_OF_ONE)

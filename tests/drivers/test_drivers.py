@@ -23,7 +23,15 @@ WITHOUT_TRAININGS = (*ALL, "-k", "not learns_mnist and not nothing_gets_better")
 # whole networks, compositions, instructions that are tried, compilers in a process of their own
 OF_A_VERSION = tuple(
     f"tests/engine/test_{name}.py"
-    for name in ("one_launch", "host_step", "quantized_dot", "quantized_networks", "light_models", "compile_apart")
+    for name in (
+        "one_launch",
+        "one_thread",
+        "host_step",
+        "quantized_dot",
+        "quantized_networks",
+        "light_models",
+        "compile_apart",
+    )
 )
 OF_RUSTICL, OF_POCL = (ALL, ALL) if os.environ.get("EDGED_DRIVERS") == "all" else (WITHOUT_TRAININGS, OF_A_VERSION)
 

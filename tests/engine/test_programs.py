@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edged.engine.device import Device, Kind, open_device
+from edged.engine.device import POCL, Device, Kind, open_device
 from edged.engine.executable import Executable
 from edged.engine.launch import Images, Launch
 from edged.engine.layout import Defines, Tensor, to_memory
@@ -15,7 +15,6 @@ from edged.engine.memory import arrange, lifetimes
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
 from edged.engine.programs import (
-    POCL,
     STANDARD,
     WITHOUT_WARNINGS,
     Binaries,

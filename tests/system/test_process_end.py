@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 
@@ -82,3 +84,20 @@ def test_another_thread_needs_no_handlers() -> None:
     thread.start()
     thread.join()
     assert done == ["written"]
+
+
+def python(program: str) -> int:
+    imports = "import ctypes, time; from edged.system.process_end import killed_after\n"
+    return subprocess.run([sys.executable, "-c", imports + program], timeout=60, check=False).returncode
+
+
+def test_a_call_that_keeps_the_interpreters_lock_is_killed_when_its_time_is_over() -> None:
+    # PyDLL keeps the lock while it calls, so that no thread of Python runs
+    assert python("with killed_after(0.1): ctypes.PyDLL(None).sleep(3600)") == -signal.SIGALRM
+
+
+def test_a_call_that_ends_in_time_costs_nothing_later() -> None:
+    assert (
+        python("with killed_after(0.1): pass\nend = time.monotonic() + 0.3\nwhile time.monotonic() < end: pass")
+        == 0
+    )

@@ -17,6 +17,7 @@ from edged.model.graph import Float32
 from edged.model.model_part import ModelPart
 from edged.model.package import load_model
 from edged.runtime.select import device_for
+from edged.worker.threads import limit_threads
 from tests.perf.peers.cases import Case
 
 
@@ -41,10 +42,11 @@ def prepare(
     *,
     quantized: bool = False,
 ) -> Ours:
-    """With the tuning records that there are, unless told otherwise. PoCL's threads come from the environment.
+    """With the tuning records that there are, unless told otherwise, and threads limited as those of a worker.
 
     `quantized`: the network with 8 bits.
     """
+    limit_threads(threads)
     network = load_model(ModelConfig(path=case.quantized)).graph if quantized else case.network
     found = device_for(network, device, precision)
     decides = chooser or chooser_for(found)

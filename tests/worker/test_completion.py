@@ -1,0 +1,65 @@
+"""Who waits for the device: the thread that submits, where it has computed already, or another one."""
+
+import select
+import threading
+from dataclasses import dataclass, field
+
+from edged.messages import Job
+from edged.runtime.base import Result
+from edged.runtime.numpy_runtime import NumpyPending
+from edged.worker.completion import Completed, Completions
+from tests.worker.networks import INPUT, dense_network, pictures
+
+
+@dataclass(frozen=True, eq=False)
+class Pending(NumpyPending):
+    """A job of a device that computes when it is submitted, or later."""
+
+    computed: bool = False
+    waited_in: list[threading.Thread] = field(default_factory=list)
+
+    @property
+    def is_computed(self) -> bool:
+        return self.computed
+
+    def wait(self) -> Result:  # type: ignore[override]
+        self.waited_in.append(threading.current_thread())
+        return super().wait()
+
+
+def pending(*, computed: bool) -> Pending:
+    return Pending(dense_network(), INPUT, pictures(1), computed=computed)
+
+
+def job(number: int) -> Job:
+    return Job(job=number, frames=1, top=1, timeout_s=60)
+
+
+def next_of(completions: Completions, within_s: float) -> Completed | None:
+    readable, _, _ = select.select([completions], [], [], within_s)
+    return completions.pop() if readable else None
+
+
+def test_a_job_that_is_computed_when_it_is_submitted_needs_no_other_thread() -> None:
+    completions, done = Completions(), pending(computed=True)
+
+    completions.add(job(7), done)
+
+    completed = next_of(completions, within_s=0)
+    assert completed
+    assert completed.job.job == 7
+    assert done.waited_in == [threading.current_thread()]
+    assert not completions.in_flight
+    completions.close()
+
+
+def test_all_others_are_waited_for_in_another_thread_and_in_order() -> None:
+    completions, first, second = Completions(), pending(computed=False), pending(computed=True)
+
+    completions.add(job(1), first)
+    completions.add(job(2), second)
+
+    order = [next_of(completions, within_s=30), next_of(completions, within_s=30)]
+    assert [each and each.job.job for each in order] == [1, 2]
+    assert threading.current_thread() not in first.waited_in + second.waited_in
+    completions.close()
