@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -111,6 +112,7 @@ class Endpoints:
         self.services = ServiceThreads(self.metrics.service_up, self.metrics.service_failures)
         self.journal = self._open_journal(resources)
         context: Context = zmq.Context(IO_THREADS)
+        context.set(zmq.THREAD_SCHED_POLICY, os.SCHED_BATCH)  # see `preempt_no_thread`
         resources.callback(context.destroy, linger=0)
         rejections = Rejections(self.metrics.peers_rejected, ENDPOINTS)
         self.guard = open_guard(context, config, rejections, self.services, resources)

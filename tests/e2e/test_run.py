@@ -1,6 +1,7 @@
 """`edged run` from its start to its end."""
 
 import json
+import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,17 @@ def test_the_hub_loads_no_camera_device_or_model_library_and_stays_small(tmp_pat
         loaded = [Path(mapped.path).name for mapped in hub.memory_maps()]
         assert not [name for name in loaded if any(bad in name.lower() for bad in HUB_MUST_NOT_LOAD)]
         assert hub.memory_info().rss < 60e6
+
+
+def test_no_thread_that_the_hub_wakes_interrupts_its_loop(tmp_path: Path) -> None:
+    with run_edged(tmp_path) as daemon:
+        daemon.first(1)
+        hub = psutil.Process(daemon.process.pid)
+        tasks = Path(f"/proc/{hub.pid}/task")
+        of_zeromq = [int(task.name) for task in tasks.iterdir() if "/IO/" in (task / "comm").read_text()]
+        assert {os.sched_getscheduler(thread) for thread in of_zeromq} == {os.SCHED_BATCH}
+        for process in (hub, *hub.children()):
+            assert os.sched_getscheduler(process.pid) == os.SCHED_OTHER
 
 
 def test_two_cameras_share_a_worker(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Threads of the hub that fail: each is reported, counted and started again."""
 
+import os
 import threading
 from collections.abc import Callable
 
@@ -37,6 +38,13 @@ def test_a_service_that_fails_is_reported_with_the_line_and_starts_again() -> No
     eventually(lambda: service.starts == 2)
     service.stopped.set()
     thread.join()
+
+
+def test_a_service_takes_no_processor_from_the_thread_that_wakes_it() -> None:
+    services, policies = new_services(), list[int]()
+    services.start("journal", lambda: policies.append(os.sched_getscheduler(0))).join()
+    assert policies == [os.SCHED_BATCH]
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
 def test_it_counts_as_failed_until_it_has_run_for_a_second() -> None:
