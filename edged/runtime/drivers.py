@@ -26,7 +26,8 @@ from edged.system.process_end import PARENT, describe_exit
 LISTING = "edged.runtime.drivers"
 LIST_S = 180.0  # most is spent on reading files from a slow card
 STUCK = f"a driver did not list its devices within {LIST_S:g} s"
-REMEDY = "update or remove that driver, or use the device numpy, which is slow"
+WITHOUT_OPENCL = "the device numpy runs networks without OpenCL, slowly, but cannot train them"
+REMEDY = f"update or remove that driver; {WITHOUT_OPENCL}"
 
 VENDORS_VARIABLE = "OCL_ICD_VENDORS"
 VENDORS = Path("/etc/OpenCL/vendors")

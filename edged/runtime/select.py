@@ -12,7 +12,7 @@ from edged.model.model_part import ModelPart, whole_model
 from edged.model.package import Model
 from edged.model.quantized_passes import is_quantized
 from edged.runtime.base import NUMPY, ModelRuntime
-from edged.runtime.drivers import why_this_process_may_not_load_them
+from edged.runtime.drivers import WITHOUT_OPENCL, why_this_process_may_not_load_them
 from edged.system import exclusive_lock
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NO_OPENCL = (
     "this machine has no OpenCL runtime; install the GPU vendor's, or one for the CPU "
-    "(Debian, Ubuntu: apt install pocl-opencl-icd), or use the device numpy, which is slow"
+    f"(Debian, Ubuntu: apt install pocl-opencl-icd); {WITHOUT_OPENCL}"
 )
 
 

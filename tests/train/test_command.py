@@ -254,6 +254,7 @@ def test_numpy_and_a_machine_without_opencl_cannot_train(
     done = edged("train", "mnist-dense", "--data", data, env=NO_OPENCL)
     assert done.returncode == 3
     assert "no OpenCL runtime" in done.stderr
+    assert "the device numpy runs networks without OpenCL, slowly, but cannot train them" in done.stderr
 
 
 def test_a_named_network_learns_mnist(shared_data: Path, tmp_path: Path) -> None:
