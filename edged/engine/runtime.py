@@ -64,6 +64,7 @@ class Runtime:
         plan_of = partial(make_plan, device=device, batch=batch, precision=precision, chooser=chooser)
         plan, packed = _planned(part, plan_of, folder.with_name("weights"), in_memory=device.kind == "cpu")
         self._device, self.device_name = device, device.name
+        self.has_cpu_threads = device.kind == "cpu"
         self.proof_key = proof_key(plan, part, device)
         self.kernels = len(plan.launches)
         self._input, self._output, self._joined = plan.images, plan.output, plan.joined

@@ -60,6 +60,10 @@ class ModelRuntime(Protocol):
     @property
     def device_name(self) -> str: ...
     @property
+    def has_cpu_threads(self) -> bool:
+        """Return whether threads of its driver compute on the processors that this process runs on."""
+
+    @property
     def kernels(self) -> int:
         """Return the kernels that one forward pass launches."""
 

@@ -52,6 +52,7 @@ class NumpyRuntime:
     """Runs a model in NumPy (see `runtime.ModelRuntime`)."""
 
     device_name = NUMPY
+    has_cpu_threads = False
     kernels = 0
     costs = ()
 

@@ -1,4 +1,4 @@
-"""Wait for the device in a separate thread, so that the worker's loop never does."""
+"""Wait for the device: in a separate thread, so that the worker's loop does not, unless the job is a quick one."""
 
 import socket
 import threading
@@ -6,11 +6,13 @@ from collections import deque
 from dataclasses import dataclass
 from queue import SimpleQueue
 
-from edged.clock import now_ns, seconds_since
+from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.messages import Job
 from edged.runtime.base import Pending, Result
 
 Outcome = Result | Exception
+
+QUICK_NS = NANOSECONDS // 1000  # what waking another thread, and being woken by it, may cost on a busy machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,10 @@ class Completions:
     A poller sees it readable while there are completions to `pop`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, waits_for_quick_jobs: bool) -> None:
+        """`waits_for_quick_jobs`: `add` waits for a job itself while the last one took less than `QUICK_NS`."""
+        self._waits_for_quick_jobs = waits_for_quick_jobs
+        self._is_quick = False
         self._submitted: SimpleQueue[tuple[Job, Pending] | None] = SimpleQueue()
         self._completed: deque[Completed] = deque()
         self._bell, self._ring = socket.socketpair()
@@ -43,12 +48,12 @@ class Completions:
         return self._bell.fileno()
 
     def add(self, job: Job, pending: Pending) -> None:
-        """Wait for this job too. If it is computed already, it needs no other thread and is there at once."""
+        """Wait for this job too. One that is computed already, or a quick one, needs no other thread."""
         is_alone = not self.in_flight
         if is_alone:
             self._since_ns = now_ns()
         self.in_flight += 1
-        if is_alone and pending.is_computed:
+        if is_alone and (self._is_quick or pending.is_computed):
             self._complete(job, pending)
         else:
             self._submitted.put((job, pending))
@@ -86,5 +91,7 @@ class Completions:
             outcome = pending.wait()
         except Exception as error:
             outcome = error
-        self._completed.append(Completed(job, outcome, now_ns()))
+        completed = Completed(job, outcome, now_ns())
+        self._is_quick = self._waits_for_quick_jobs and completed.at_ns - self._since_ns < QUICK_NS
+        self._completed.append(completed)
         self._ring.send(b".")

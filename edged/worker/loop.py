@@ -51,8 +51,9 @@ log = logging.getLogger("edged.worker")
 class Loop:
     """One thread receives jobs, submits them and answers; a second one waits for the device.
 
-    So the upload of a job overlaps the forward pass before it. Every job is answered, even late: the hub decides
-    whether an answer is too old.
+    So the upload of a job overlaps the forward pass before it. On a CPU the first thread waits, too, for jobs that
+    are quicker than the other one wakes. Every job is answered, even late: the hub decides whether an answer is
+    too old.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Loop:
         self._served = served
         self._meter = meter
         self._host = host
-        self._completions = Completions()
+        self._completions = Completions(waits_for_quick_jobs=runtime.has_cpu_threads)
         self._heads = LoadedHeads("", 0)
         self._hangs_s = math.inf
         self._one_launches = OneLaunches(jobs=0, waits_given_up=0)  # reported so far
@@ -150,8 +151,8 @@ class Loop:
             by_layer = self._watch.times_layers
             with killed_after(self._hangs_s):  # PoCL's driver of one thread computes here
                 pending = self._runtime.submit(frames, features=features, by_layer=by_layer)
-            self._completions.add(job, pending)
-            self._watch.job_submitted(job.job, begun_ns)
+                self._watch.job_submitted(job.job, begun_ns)
+                self._completions.add(job, pending)
         except DeviceMemoryError:
             raise
         except (ValueError, DeviceError) as error:
