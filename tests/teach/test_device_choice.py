@@ -11,7 +11,6 @@ import pytest
 
 from edged import config
 from edged.engine.device import Device, list_devices
-from edged.engine.instruction_trials import with_instructions
 from edged.errors import DeviceError
 from edged.runtime.select import lock_of
 from edged.teach import device_choice
@@ -20,7 +19,7 @@ from tests.conftest import ROOT
 
 CPU = config.WorkerConfig(device="cpu")
 NUMPY = config.WorkerConfig(device="numpy")
-CPUS = [with_instructions(device) for device in list_devices() if device.kind == "cpu"]
+CPUS = [device for device in list_devices() if device.kind == "cpu"]
 
 needs_a_cpu = pytest.mark.skipif(not CPUS, reason="no OpenCL CPU here")
 
