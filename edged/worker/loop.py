@@ -149,7 +149,7 @@ class Loop:
             self._hangs_s = HANGS * job.timeout_s
             features = self._heads.wants_features(job)
             by_layer = self._watch.times_layers
-            with killed_after(self._hangs_s):  # PoCL's driver of one thread computes here
+            with killed_after(self._hangs_s):  # PoCL computes here with one thread, and quick jobs are waited for
                 pending = self._runtime.submit(frames, features=features, by_layer=by_layer)
                 self._watch.job_submitted(job.job, begun_ns)
                 self._completions.add(job, pending)
