@@ -24,7 +24,7 @@ REASONS = {
     "journal/reader": JOURNAL,
     "journal/schema": JOURNAL,
     "journal/store": JOURNAL,
-    "links/connection Connection": "Endpoint._accepted: it is closed already",
+    "links/connection": "Endpoint._accepted: it is closed already",
     "links/peers Link.listen_at": "RuntimeFiles.restore: logged, and tried again each second",
     "links/peers Link.send": "a wrong use of a socket, never a peer: one that left or is full is False",
     "links/runtime_folder": "at the start, and RuntimeFiles.restore: logged, and tried again each second",

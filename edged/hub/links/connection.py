@@ -10,6 +10,7 @@ import termios
 from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, seconds_since
+from edged.transport.address import host_and_port, is_ipc
 
 STALLED_NS = 5 * NANOSECONDS  # without a read; heartbeats drop most such connections after 3 s
 
@@ -38,28 +39,34 @@ class Bounds:
 class Connection:
     """A duplicate of libzmq's descriptor, so that it refers to this connection until `close`."""
 
-    def __init__(self, descriptor: int, port: int | None, now_ns: int) -> None:
-        """`port`: ours, None for ipc. Raises OSError if the connection is already closed."""
-        self._socket = socket.socket(fileno=os.dup(descriptor))
+    def __init__(self, descriptor: int, address: str, now_ns: int) -> None:
+        """`address`: ours. Raises OSError if the connection is already closed.
+
+        Then its number may belong to another descriptor of this process, which is none of ours to judge.
+        """
+        self._is_tcp = not is_ipc(address)
+        self._socket = _duplicate(descriptor)
         self._since_ns = now_ns
         self._acked = -1
         self._received = 0
         self._moved_ns = now_ns
         self.is_cut = False
         try:
-            self._is_tcp = port is not None
-            self.host = self._peer(port)
+            self.host = self._peer(address)
         except OSError:
             self._socket.close()
             raise
 
-    def _peer(self, port: int | None) -> str:
-        if port is None:
-            process, *_ = struct.unpack("3i", self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-            return f"process {process}"
-        if self._socket.getsockname()[1] != port:
-            raise OSError("another connection has its number now")
-        return str(self._socket.getpeername()[0])
+    def _peer(self, address: str) -> str:
+        """Describe the peer. Raises OSError if the descriptor is no connection of our address."""
+        name = self._socket.getsockname()
+        ours = name[1] == host_and_port(address)[1] if self._is_tcp else name == address.removeprefix("ipc://")
+        if not ours:
+            raise OSError("another descriptor has its number now")
+        if self._is_tcp:
+            return str(self._socket.getpeername()[0])
+        process, *_ = struct.unpack("3i", self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        return f"process {process}"
 
     def fault(self, bounds: Bounds, now_ns: int) -> str:
         """Return why it must be disconnected, or an empty text. Only TCP counts its bytes."""
@@ -120,3 +127,13 @@ class Connection:
     def _waiting(self) -> int:
         (waiting,) = struct.unpack("i", fcntl.ioctl(self._socket, termios.TIOCOUTQ, b"\0" * 4))
         return int(waiting)
+
+
+def _duplicate(descriptor: int) -> socket.socket:
+    """Duplicate a descriptor. Raises OSError if it is closed, or no socket."""
+    duplicate = os.dup(descriptor)
+    try:
+        return socket.socket(fileno=duplicate)
+    except OSError:
+        os.close(duplicate)
+        raise

@@ -21,7 +21,7 @@ from edged.hub.events import HubEvent
 from edged.hub.links.authentication import Rejections, Zap
 from edged.hub.links.connection import Bounds, Connection
 from edged.hub.service_threads import ServiceThreads
-from edged.transport.address import host_and_port, is_ipc
+from edged.transport.address import is_ipc
 from edged.transport.keys import KeyPair
 
 EVENTS = (
@@ -43,12 +43,12 @@ class Endpoint:
     """One endpoint and its connections. After `__init__` only the guard's thread uses it."""
 
     def __init__(
-        self, name: str, port: int | None, bounds: Bounds, monitor: zmq.Socket[bytes], rejections: Rejections
+        self, name: str, address: str, bounds: Bounds, monitor: zmq.Socket[bytes], rejections: Rejections
     ) -> None:
-        """`port`: None for ipc; `monitor`: the reading end."""
+        """`address`: ours; `monitor`: the reading end."""
         self.name = name
         self.monitor = monitor
-        self._port = port
+        self._address = address
         self._bounds = bounds
         self._rejections = rejections
         self._connections: dict[int, Connection] = {}  # by libzmq's descriptor
@@ -57,7 +57,7 @@ class Endpoint:
     @property
     def is_idle(self) -> bool:
         """Return whether no connection could be at fault."""
-        return self._port is None or not self._connections
+        return is_ipc(self._address) or not self._connections
 
     @property
     def look_s(self) -> float:
@@ -122,7 +122,7 @@ class Endpoint:
     def _accepted(self, descriptor: int) -> None:
         self._forget(descriptor)
         try:
-            connection = Connection(descriptor, self._port, now_ns())
+            connection = Connection(descriptor, self._address, now_ns())
         except OSError:
             return  # it is already closed; its event follows
         self._connections[descriptor] = connection
@@ -205,8 +205,7 @@ class Guard:
         monitor.setsockopt(zmq.LINGER, 0)
         socket.monitor(f"inproc://monitor/{name}/{id(monitor)}", EVENTS)
         monitor.connect(f"inproc://monitor/{name}/{id(monitor)}")
-        port = None if is_ipc(address) else host_and_port(address)[1]
-        self._new.put(Endpoint(name, port, bounds, monitor, self._rejections))
+        self._new.put(Endpoint(name, address, bounds, monitor, self._rejections))
         self._call()
 
     def allow(self, allowed: Mapping[str, Mapping[bytes, str]]) -> None:
