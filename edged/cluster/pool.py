@@ -20,7 +20,8 @@ from edged import errors
 from edged.cluster.node import ClusterOptions
 from edged.errors import ConfigError
 
-CONNECT_S = 5.0
+ANSWER_S = 5.0  # longest wait for a sign that Ray listens at an address
+FRAME_HEADER, HTTP2_SETTINGS = 9, b"\x04"  # bytes of a frame's header; its type is the fourth
 MOST_TASKS = 4096  # each takes one row, or several where there are more
 IN_FLIGHT = 2  # tasks of an actor, so that it never waits for the next one
 
@@ -81,7 +82,7 @@ def ray_messages(path: Path) -> Iterator[None]:
 
 def _connect(address: str) -> None:
     """Connect to the cluster. Raises ConfigError."""
-    _require_listener(address)
+    _require_ray(address)
     logging.getLogger("ray.data").setLevel(logging.WARNING)
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
@@ -91,17 +92,31 @@ def _connect(address: str) -> None:
         raise ConfigError(f"--ray {address}: {reason or type(error).__name__}; {hint}") from None
 
 
-def _require_listener(address: str) -> None:
-    """Raise ConfigError if nothing listens at HOST:PORT, for which Ray itself waits a minute."""
+def _require_ray(address: str) -> None:
+    """Raise ConfigError if no gRPC server listens at HOST:PORT: Ray itself waits for minutes, or for ever."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdecimal():
         return
     try:
-        socket.create_connection((host.strip("[]"), int(port)), CONNECT_S).close()
+        with socket.create_connection((host.strip("[]"), int(port)), ANSWER_S) as connection:
+            if not os.environ.get("RAY_USE_TLS") and not _speaks_http2(connection):
+                raise ConnectionError("what listens there is no Ray")
     except (OSError, OverflowError) as error:
         raise ConfigError(
             f"--ray {address}: no Ray there ({error}): start its head by `ray start --head`, or name another"
         ) from None
+
+
+def _speaks_http2(connection: socket.socket) -> bool:
+    """Return whether the server answers as HTTP/2, which gRPC needs (RFC 9113, 3.4: SETTINGS comes first).
+
+    Raises OSError if it says nothing.
+    """
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + HTTP2_SETTINGS + bytes(5))
+    header = b""
+    while len(header) < FRAME_HEADER and (more := connection.recv(FRAME_HEADER - len(header))):
+        header += more
+    return header[3:4] == HTTP2_SETTINGS
 
 
 def _devices_of(cluster: ClusterOptions) -> int:

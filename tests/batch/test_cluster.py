@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -139,6 +140,19 @@ def test_a_cluster_that_cannot_be_used_is_one_clear_line(cluster: RayCluster, ro
     assert (stranger.returncode, line.count("\n")) == (2, 1)
 
     assert answer_files(output) == {}
+
+
+@pytest.mark.parametrize("greeting", [b"", b"\xff" + bytes(8) + b"\x7f\3\0NULL"], ids=["silent", "ZeroMQ"])
+def test_a_listener_that_is_no_ray_is_one_clear_line(root: Path, tmp_path: Path, greeting: bytes) -> None:
+    with socket.create_server(("127.0.0.1", free_port())) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        running = started(root, tmp_path / "answers", dict(os.environ), "--ray", address)
+        with listener.accept()[0] as connection:
+            connection.sendall(greeting)
+            line = errors_of(running)
+
+    assert f"--ray {address}: no Ray there" in line
+    assert (running.returncode, line.count("\n")) == (2, 1)
 
 
 @pytest.mark.skipif(DEVICES[-1] == "numpy", reason="no OpenCL runtime: NumPy has no lock")
