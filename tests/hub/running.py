@@ -79,7 +79,7 @@ class Run:
         self.summary = run_hub(
             load_config(self.path), ConfigSource(self.path), limits, show=self.lines.append, program=PEERS
         )
-        assert conserves(self.summary)
+        assert conserves(self.summary), self.summary
         return self.summary
 
     @property

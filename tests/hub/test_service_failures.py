@@ -1,11 +1,12 @@
 """An exception in each thread of a whole hub: it says so, serves again, and loses no frame from its accounts."""
 
-import ctypes
 import os
+import pkgutil
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 from urllib.request import urlopen
 
 import pytest
@@ -14,26 +15,48 @@ import zmq
 from edged.client.subscription import Subscription
 from edged.config.load import load_config
 from edged.hub.service_threads import ServiceName
-from edged.messages import Event, HostState, ReplayRequest
-from edged.system.host_watch import read
+from edged.messages import Event, ReplayRequest
 from tests.client.hub_end import fetch
 from tests.eventually import eventually, in_background
-from tests.hub.running import Run
+from tests.hub.running import START_S, Run
 
-WITHIN_S = 30.0  # on a machine that is busy
 SERVICES = get_args(ServiceName)
+CALLED_EACH_TURN = {
+    "guard": "edged.hub.links.guard:Endpoint.listen",
+    "host": "edged.system.host_watch:read",
+    "journal": "edged.hub.journal.store:JournalStore.add",
+    "journal_sync": "edged.hub.journal.writer:JournalSync._sync",
+    "metrics": "edged.hub.stats.metrics_server:Scrapes.service_actions",
+    "replay": "edged.hub.publish.replay:Replay._serve",
+    "stream": "edged.hub.publish.sender:send_parts",
+}
 
 
 class Injected(Exception):  # noqa: N818 - it is no error of ours
     """What a test raises in a thread."""
 
 
-def fail(name: str) -> None:
-    """Raise an exception in the thread of this name, as soon as it runs Python."""
-    (thread,) = (each for each in threading.enumerate() if each.name == name)
-    assert ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread.ident or 0), ctypes.py_object(Injected)
-    )
+class Faults:
+    """Raises `Injected` in the next turn of a service, once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._due: set[str] = set()
+        for service, function in CALLED_EACH_TURN.items():
+            called = self._failing(service, pkgutil.resolve_name(function))
+            monkeypatch.setattr(function.replace(":", "."), called)
+
+    def inject(self) -> None:
+        """Let each service fail in its next turn."""
+        self._due = set(SERVICES)
+
+    def _failing(self, service: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*arguments: Any) -> Any:
+            if service in self._due and threading.current_thread().name == service:
+                self._due.remove(service)
+                raise Injected
+            return function(*arguments)
+
+        return called
 
 
 def of_services(events: list[Event], what: str) -> set[str]:
@@ -41,23 +64,11 @@ def of_services(events: list[Event], what: str) -> set[str]:
     return {each.message.split()[1] for each in events if each.event == what}
 
 
-@pytest.fixture
-def _sensors_that_fail_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The thread that reads them sleeps for seconds: an exception meets it where it reads again."""
-    reads: list[Path] = []
-
-    def fail_once(root: Path) -> HostState:
-        if root == tmp_path and not reads:
-            reads.append(root)
-            raise Injected
-        return read(root)
-
-    monkeypatch.setattr("edged.system.host_watch.read", fail_once)
-
-
 @pytest.mark.deep
-@pytest.mark.usefixtures("_sensors_that_fail_once")
-def test_an_exception_in_each_thread_of_the_hub_is_reported_and_each_serves_again(tmp_path: Path) -> None:
+def test_an_exception_in_each_thread_of_the_hub_is_reported_and_each_serves_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults = Faults(monkeypatch)
     run = Run(
         *(tmp_path, ["steady"], ["good"]),
         journal={"path": str(tmp_path / "journal.sqlite"), "sync_s": 0.1},
@@ -71,19 +82,18 @@ def test_an_exception_in_each_thread_of_the_hub_is_reported_and_each_serves_agai
 
     def inject(_: threading.Event) -> None:
         try:
-            eventually(lambda: events, WITHIN_S)
-            eventually(fetches, WITHIN_S)
-            for name in SERVICES:
-                if name != "host":
-                    fail(name)
-            eventually(lambda: of_services(events, "service_failed") == set(SERVICES), WITHIN_S)
-            eventually(lambda: of_services(events, "service_recovered") == set(SERVICES), WITHIN_S)
+            eventually(lambda: events, START_S)
+            eventually(fetches, START_S)
+            faults.inject()
+            assert fetches()
+            eventually(lambda: of_services(events, "service_failed") == set(SERVICES), START_S)
+            eventually(lambda: of_services(events, "service_recovered") == set(SERVICES), START_S)
             assert fetches()
             with zmq.Context() as context:
                 subscription = Subscription(context, config.publish.address)
-                eventually(lambda: subscription.receive(10), WITHIN_S)
+                eventually(lambda: subscription.receive(10), START_S)
                 subscription.close()
-            with urlopen(f"http://{config.metrics.address}/metrics", timeout=WITHIN_S) as answer:
+            with urlopen(f"http://{config.metrics.address}/metrics", timeout=START_S) as answer:
                 metrics.append(answer.read().decode())
         finally:
             os.kill(os.getpid(), signal.SIGINT)
