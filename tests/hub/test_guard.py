@@ -90,9 +90,7 @@ def test_a_rejected_peer_is_counted_although_its_number_belongs_to_another_conne
 
 def test_a_peer_that_leaves_is_not_counted(guarded: Guarded, tmp_path: Path) -> None:
     with connection_to(tmp_path / "hub") as connection:
-        guarded.reports(
-            (zmq.EVENT_ACCEPTED, connection.fileno()), (zmq.EVENT_DISCONNECTED, connection.fileno())
-        )
+        guarded.reports((zmq.EVENT_ACCEPTED, connection.fileno()), (zmq.EVENT_DISCONNECTED, connection.fileno()))
 
     assert [guarded.counted(reason) for reason in ("malformed", "stalled", "immediate_disconnect")] == [0, 0, 0]
 
