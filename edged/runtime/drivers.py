@@ -127,10 +127,15 @@ def _remember() -> None:
 
 def _what_is_loaded() -> str:
     """Return a hash of what decides whether the drivers crash: their files, their variables, this boot."""
+    boot = BOOT.read_text() if BOOT.exists() else ""
+    return sha256(f"{identify_drivers()}{boot}".encode()).hexdigest()
+
+
+def identify_drivers() -> str:
+    """Return a hash of the drivers that this process loads: of their files and their variables."""
     variables = sorted(each for each in os.environ.items() if each[0].startswith(READ_BY_LOADERS))
     files = [_state_of(path) for icd in _icd_files() for path in (icd, _library_of(icd))]
-    boot = BOOT.read_text() if BOOT.exists() else ""
-    return sha256(repr((sys.executable, variables, files, _state_of(LIBRARIES), boot)).encode()).hexdigest()
+    return sha256(repr((sys.executable, variables, files, _state_of(LIBRARIES))).encode()).hexdigest()
 
 
 def _library_of(icd: Path) -> Path:

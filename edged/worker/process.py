@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,7 @@ from edged.system.host_watch import HostWatch
 from edged.system.paths import cache_directory
 from edged.transport.client_socket import Curve
 from edged.transport.hub_link import HubLink
+from edged.worker.driver_choice import choice_key, choose_driver, take_chosen_driver
 from edged.worker.loop import ANSWERS, Loop, PlanSplitRequest
 from edged.worker.measure import measure
 from edged.worker.warm_up import compose_in_background, hello_of, make_ready
@@ -92,6 +94,8 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     loaded = time.perf_counter()
     cache = cache_directory() / "programs"
     cached = programs_in(cache)
+    key = choice_key(config, index, model)
+    take_chosen_driver(worker, key)
     hold_device(worker, config.worker_name(index))
     ready = make_ready(model, part_of(model, *config.ends_of(index)), worker, cache)
     start_again_if_compiled(cache, cached)
@@ -107,7 +111,7 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     loop = Loop(ready.runtime, ready.served, ready.self_check, meter, watch)
     del model  # the runtime owns its weights now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
-    compose_in_background(ready.runtime)
+    compose_in_background(ready.runtime, partial(choose_driver, config, index, key, ready.forward_s))
     request = loop.run(hub, hello)
     if request:
         ready.runtime.close()

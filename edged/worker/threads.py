@@ -12,8 +12,8 @@ COUNTS = (
     "MKL_NUM_THREADS",
 )
 PINNED = "POCL_AFFINITY"  # would put the first thread of each worker on the first core
-# PoCL's driver that computes in the thread which submits: no other thread is woken, and waited for, for one kernel
-DRIVER, DRIVER_OF_ONE = "POCL_DEVICES", "basic"
+# PoCL's drivers: its usual one, and that which computes in the thread that submits, so that none is woken
+DRIVER, DRIVER_OF_ALL, DRIVER_OF_ONE = "POCL_DEVICES", "pthread", "basic"
 
 
 def limit_threads(threads: int | None) -> None:

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -159,13 +160,18 @@ def hello_of(
     )
 
 
-def compose_in_background(runtime: ModelRuntime) -> None:
-    """Start a thread that makes `runtime` faster if it can; the process may end before it."""
-    threading.Thread(target=_compose, args=(runtime,), name="compose", daemon=True).start()
+def compose_in_background(runtime: ModelRuntime, then: Callable[[], None]) -> None:
+    """Start a thread that makes `runtime` faster if it can, and calls `then`; the process may end before it."""
+
+    def compose() -> None:
+        time.sleep(COMPOSE_AFTER_S)
+        _compose(runtime)
+        then()
+
+    threading.Thread(target=compose, name="compose", daemon=True).start()
 
 
 def _compose(runtime: ModelRuntime) -> None:
-    time.sleep(COMPOSE_AFTER_S)
     start = time.perf_counter()
     try:
         if runtime.compose(apart=True):
