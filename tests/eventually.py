@@ -1,11 +1,13 @@
 """What every test may need: waiting for a condition, something that goes on beside it, and a free port."""
 
-import secrets
+import os
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import cycle
+from random import SystemRandom
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -21,19 +23,24 @@ def eventually(condition: Callable[[], T], within_s: float = 60.0) -> T:
 
 
 PORTS = range(20_000, 32_000)  # Ray takes those from 10002 to 19999 for its workers
-_given: set[int] = set()
+
+
+def _ports_in_turn() -> Iterator[int]:
+    """Yield the ports of this process of pytest-xdist again and again: no other one may take them meanwhile."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    ours = PORTS[number :: int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))]
+    return cycle(SystemRandom().sample(ours, len(ours)))
+
+
+_ports = _ports_in_turn()
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listened on a moment ago, and that this process is given once.
+    """A TCP port of 127.0.0.1 that nobody listened on a moment ago. All others come before it comes again.
 
     None of those that Linux gives to outgoing connections: one might take it before the listener that it is for.
     """
-    while True:
-        port = PORTS[secrets.randbelow(len(PORTS))]
-        if port not in _given and _is_free(port):
-            _given.add(port)
-            return port
+    return next(port for port in _ports if _is_free(port))
 
 
 def _is_free(port: int) -> bool:
