@@ -1,8 +1,8 @@
 """Choose PoCL's driver for a quick network: its threads, or the one that computes in the thread which submits.
 
 Waking threads and waiting for them may take longer than what they save. That depends on network, processor and
-system, so both drivers are measured in turn, once, while the worker serves: `python -m edged.worker.driver_choice`
-is the process that has both. The worker's next start takes the faster one.
+system, so both drivers are measured in turn, after some of the worker's starts, while it serves: `python -m
+edged.worker.driver_choice` is the process that has both. The next start takes the driver that won most trials.
 """
 
 import logging
@@ -14,7 +14,7 @@ from hashlib import sha256
 from statistics import median
 from typing import TYPE_CHECKING
 
-from edged.config import Config, WorkerConfig
+from edged.config import Config
 from edged.errors import ConfigError, DeviceError
 from edged.model.model_part import Features, Images, part_of
 from edged.model.package import Model, load_model
@@ -35,72 +35,79 @@ QUICK_S = 5e-3  # a forward pass that takes longer is faster with threads; and `
 TURNS = 15  # of each driver
 TURN_S = 0.02  # length of a turn
 SETTLED_AFTER = 100  # jobs in which a runtime chooses between one launch and several
-CHOICE_BYTES = 1 << 16  # of all choices on disk
+TRIALS = 5  # one at a start
+RESULT_BYTES = 1 << 16  # of all results on disk
 
 log = logging.getLogger("edged.worker")
 
 
-def choice_key(config: Config, index: int, model: Model) -> str:
-    """Return a hash of what decides which driver is faster for a worker."""
-    worker = config.workers[index]
-    processors = len(os.sched_getaffinity(0))
-    settings = (worker.device, worker.precision, worker.batch, config.ends_of(index))
-    return sha256(repr((identify_drivers(), processors, model.sha256, settings)).encode()).hexdigest()
+class DriverChoice:
+    """The choice for one worker, unless its config or the user has made it."""
 
+    def __init__(self, config: Config, index: int, model: Model) -> None:
+        self._config, self._index = config, index
+        self._worker = config.workers[index]
+        self._is_open = self._worker.threads is None and not is_numpy(self._worker) and DRIVER not in os.environ
+        settings = (self._worker.device, self._worker.precision, self._worker.batch, config.ends_of(index))
+        decisive = (identify_drivers(), len(os.sched_getaffinity(0)), model.sha256, settings)
+        self._key = sha256(repr(decisive).encode()).hexdigest()
 
-def take_chosen_driver(worker: WorkerConfig, key: str) -> None:
-    """Let PoCL have the driver that was measured to be faster. Call it before OpenCL lists its devices."""
-    if _is_open(worker) and _chosen(key) == DRIVER_OF_ONE:
-        os.environ[DRIVER] = DRIVER_OF_ONE
+    def take(self) -> None:
+        """Let PoCL have the driver that was measured to be faster. Call it before OpenCL lists its devices."""
+        if self._is_open and is_one_chosen(kept_trials(self._key)):
+            os.environ[DRIVER] = DRIVER_OF_ONE
 
+    def measure(self, forward_s: float) -> None:
+        """Measure both drivers for the next start, unless that was done often enough or cannot matter.
 
-def choose_driver(config: Config, index: int, key: str, forward_s: float) -> None:
-    """Measure both drivers for the next start, unless that was done or cannot matter; log the choice.
-
-    `forward_s`: time of a forward pass with the present driver.
-    """
-    worker = config.workers[index]
-    if not _is_open(worker) or forward_s > QUICK_S or _chosen(key):
-        return
-    from edged.engine.apart import run_apart
-
-    try:
-        device = opencl_device(worker.device)
-        if not _has_threads_of_pocl(device):
+        `forward_s`: time of a forward pass with the present driver.
+        """
+        if not self._is_open or forward_s > QUICK_S or len(before := kept_trials(self._key)) >= TRIALS:
             return
-        request = {"config": config.model_dump_json(), "index": str(index), "key": key}
-        run_apart(TRIAL, device, request, "trial of PoCL's drivers", TRIAL_S)
-    except DeviceError as error:
-        log.info("%s; PoCL's driver stays", error)
-        return
-    if _chosen(key) == DRIVER_OF_ONE:
-        log.info("one thread computes this network at least as fast as several: the next start takes one")
+        from edged.engine.apart import run_apart
+
+        try:
+            device = opencl_device(self._worker.device)
+            if not _is_cpu_of_pocl(device):
+                return
+            request = {"config": self._config.model_dump_json(), "index": str(self._index), "key": self._key}
+            run_apart(TRIAL, device, request, "trial of PoCL's drivers", TRIAL_S)
+        except DeviceError as error:
+            log.info("%s; PoCL's driver stays", error)
+            return
+        if is_one_chosen(kept_trials(self._key)) and not is_one_chosen(before):
+            log.info("one thread computes this network at least as fast as several: the next start takes one")
 
 
-def _is_open(worker: WorkerConfig) -> bool:
-    """Return whether neither the config nor the user has decided."""
-    return worker.threads is None and not is_numpy(worker) and DRIVER not in os.environ
-
-
-def _has_threads_of_pocl(device: "Device") -> bool:
-    """Return whether it is a CPU of several units, and PoCL has none but CPUs, which naming drivers would hide."""
+def _is_cpu_of_pocl(device: "Device") -> bool:
+    """Return whether it is one, and PoCL has no other kind of device, which naming drivers would hide."""
     from edged.engine.device import POCL
 
     of_pocl = [each for each in opencl_devices() if each.platform == POCL]
-    return device in of_pocl and device.compute_units > 1 and all(each.kind == "cpu" for each in of_pocl)
+    several = len(os.sched_getaffinity(0)) > 1
+    return several and device in of_pocl and all(each.kind == "cpu" for each in of_pocl)
 
 
-def _choices() -> CacheEntries:
+def _results() -> CacheEntries:
     """Raises ConfigError where there is no cache folder."""
-    return CacheEntries(cache_directory() / "drivers", "faster", CHOICE_BYTES)
+    return CacheEntries(cache_directory() / "drivers", "faster", RESULT_BYTES)
 
 
-def _chosen(key: str) -> str:
-    """Return the driver that was chosen; empty if none was."""
+def kept_trials(key: str) -> list[str]:
+    """Return the driver that was faster in each trial."""
     with suppress(ConfigError):
-        if content := _choices().load(key):
-            return bytes(content).decode()
-    return ""
+        return bytes(_results().load(key) or b"").decode().split()
+    return []
+
+
+def keep_trial(key: str, driver: str) -> None:
+    """Keep the result of another trial. Raises ConfigError or OSError where that is impossible."""
+    _results().save(key, [" ".join([*kept_trials(key), driver]).encode()])
+
+
+def is_one_chosen(trials: Sequence[str]) -> bool:
+    """Return whether one thread was faster in most trials: other programs may have disturbed one of them."""
+    return 2 * trials.count(DRIVER_OF_ONE) > len(trials)
 
 
 def faster_driver(of_one: ModelRuntime, of_all: ModelRuntime, frames: Images | Features) -> str:
@@ -145,8 +152,7 @@ def main() -> None:
     )
     for runtime in (of_one, of_all):
         runtime.compose()
-    chosen = faster_driver(of_one, of_all, part.noise(worker.batch))
-    _choices().save(request["key"], [chosen.encode()])
+    keep_trial(request["key"], faster_driver(of_one, of_all, part.noise(worker.batch)))
 
 
 if __name__ == "__main__":

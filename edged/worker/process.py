@@ -25,7 +25,7 @@ from edged.system.host_watch import HostWatch
 from edged.system.paths import cache_directory
 from edged.transport.client_socket import Curve
 from edged.transport.hub_link import HubLink
-from edged.worker.driver_choice import choice_key, choose_driver, take_chosen_driver
+from edged.worker.driver_choice import DriverChoice
 from edged.worker.loop import ANSWERS, Loop, PlanSplitRequest
 from edged.worker.measure import measure
 from edged.worker.warm_up import compose_in_background, hello_of, make_ready
@@ -94,8 +94,8 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     loaded = time.perf_counter()
     cache = cache_directory() / "programs"
     cached = programs_in(cache)
-    key = choice_key(config, index, model)
-    take_chosen_driver(worker, key)
+    driver = DriverChoice(config, index, model)
+    driver.take()
     hold_device(worker, config.worker_name(index))
     ready = make_ready(model, part_of(model, *config.ends_of(index)), worker, cache)
     start_again_if_compiled(cache, cached)
@@ -111,7 +111,7 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     loop = Loop(ready.runtime, ready.served, ready.self_check, meter, watch)
     del model  # the runtime owns its weights now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
-    compose_in_background(ready.runtime, partial(choose_driver, config, index, key, ready.forward_s))
+    compose_in_background(ready.runtime, partial(driver.measure, ready.forward_s))
     request = loop.run(hub, hello)
     if request:
         ready.runtime.close()
