@@ -113,6 +113,7 @@ def test_a_contender_that_fails_to_start_says_why(tmp_path: Path) -> None:
             lost.scores()
         contender.scores()
         contender._process.kill()
+        contender._process.wait()
         with pytest.raises(MissingError, match="ended with code -9"):
             contender.run_for(0)
     finally:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -55,8 +56,9 @@ class Contender:
     def run_for(self, seconds: float) -> list[float]:
         """Return the seconds of each run of a turn that lasts so long, one at least. Raises MissingError."""
         assert self._process.stdin
-        self._process.stdin.write(f"{seconds}\n")
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # it has ended; what it answers says how
+            self._process.stdin.write(f"{seconds}\n")
+            self._process.stdin.flush()
         return [float(each) for each in self._read()["times"]]
 
     def wait_until_idle(self) -> None:
