@@ -1,11 +1,11 @@
 """What every test may need: waiting for a condition, something that goes on beside it, and a free port."""
 
-import os
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import cycle
 from random import SystemRandom
 from typing import TypeVar
@@ -23,16 +23,34 @@ def eventually(condition: Callable[[], T], within_s: float = 60.0) -> T:
 
 
 PORTS = range(20_000, 32_000)  # Ray takes those from 10002 to 19999 for its workers
+BLOCK = 300
 
 
-def _ports_in_turn() -> Iterator[int]:
-    """Yield the ports of this process of pytest-xdist again and again: no other one may take them meanwhile."""
-    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    ours = PORTS[number :: int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))]
-    return cycle(SystemRandom().sample(ours, len(ours)))
+@cache
+def _ports() -> Iterator[int]:
+    """Yield the ports of this process again and again, in an order of chance.
+
+    A process claims a whole block by holding its first port until it ends, so that neither another process of the
+    same run nor another checkout that is tested at the same time gives out the same ones.
+    """
+    blocks = SystemRandom().sample(PORTS[::BLOCK], len(PORTS) // BLOCK)
+    first = next((port for port in blocks if _claim(port)), None)
+    assert first is not None, f"all blocks of ports from {PORTS.start} to {PORTS.stop} are in use"
+    return cycle(SystemRandom().sample(range(first + 1, first + BLOCK), BLOCK - 1))
 
 
-_ports = _ports_in_turn()
+_claims: list[socket.socket] = []  # held until the process ends
+
+
+def _claim(port: int) -> bool:
+    claim = socket.socket()
+    try:
+        claim.bind(("127.0.0.1", port))
+    except OSError:
+        claim.close()
+        return False
+    _claims.append(claim)
+    return True
 
 
 def free_port() -> int:
@@ -40,7 +58,7 @@ def free_port() -> int:
 
     None of those that Linux gives to outgoing connections: one might take it before the listener that it is for.
     """
-    return next(port for port in _ports if _is_free(port))
+    return next(port for port in _ports() if _is_free(port))
 
 
 def _is_free(port: int) -> bool:
