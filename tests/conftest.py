@@ -15,6 +15,7 @@ from tests.at_once import AtOnce
 from tests.compiled import share_compiled
 from tests.eventually import eventually, free_port
 from tests.runtimes import load_intel_too
+from tests.second_try import SecondTry
 from tests.tiers import NotRun
 
 __all__ = ["eventually", "free_port"]
@@ -78,6 +79,12 @@ def _log_of_the_test() -> Iterator[None]:
         root.removeHandler(handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what the Makefile and CI ask of a run."""
+    group = parser.getgroup("edged")
+    group.addoption("--second-try", action="store_true", help="run each failed test once more, alone, at the end")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Every run says at its end what it did not run; its processes share what they compile."""
     share_compiled()
@@ -85,6 +92,10 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(NotRun(config))
     config.pluginmanager.register(AtOnce(config))
+    if hasattr(config, "workerinput"):  # a process of pytest-xdist: the first one has all reports
+        return
+    if config.getoption("--second-try"):
+        config.pluginmanager.register(SecondTry(config))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -97,11 +108,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """In CI nothing is skipped without a reason that is allowed."""
+    """In CI nothing is skipped without a reason that is allowed: such a test has failed."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if os.environ.get("CI") != "true" or reporter is None:
         return
-    for report in reporter.stats.get("skipped", []):
+    for report in list(reporter.stats.get("skipped", [])):
         if not any(allowed in str(report.longrepr) for allowed in ALLOWED_SKIPS):
             print(f"\n{report.nodeid} must not be skipped in CI (see tests/conftest.py): {report.longrepr}")
+            reporter.stats["skipped"].remove(report)
+            reporter.stats.setdefault("failed", []).append(report)
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
