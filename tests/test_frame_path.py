@@ -8,7 +8,18 @@ import pytest
 from tests.conftest import ROOT
 from tools.frame_path.page import BEGIN, END, PAGE, figures_of, measured_part, named_functions
 from tools.frame_path.record import Function, Turn, record
-from tools.frame_path.way import LEGS, MOST_FILES, MOST_HUB_FILES, MOST_JUMPS, Leg, Way, stops_of, way_of
+from tools.frame_path.way import (
+    LEGS,
+    MOST_FILES,
+    MOST_HUB_FILES,
+    MOST_JUMPS,
+    OFTEN,
+    Leg,
+    Way,
+    shows_each_leg,
+    stops_of,
+    way_of,
+)
 
 TEXT = PAGE.read_text()
 LIMITS = (MOST_FILES, MOST_HUB_FILES, MOST_JUMPS)
@@ -79,8 +90,20 @@ def test_a_leg_that_was_not_recorded_is_named() -> None:
         way_of([turn])
 
 
+def test_a_recording_goes_on_until_each_leg_was_seen_often() -> None:
+    def seen(process: str, thread: str, received: str, sent: str) -> Turn:
+        messages = {f"received {received}" if received else "", f"sent {sent}" if sent else ""} - {""}
+        return Turn(process, thread, frozenset(messages), ((CAPTURE, SEND),))
+
+    turns = [seen(*leg) for leg in LEGS] * OFTEN
+    assert shows_each_leg(turns)
+    assert not shows_each_leg(turns[1:])
+    both_at_once = Turn("run", "main", frozenset({"received Frame", "received Scores"}), ())
+    assert not shows_each_leg([*turns[1:], both_at_once])
+
+
 @pytest.mark.deep
 def test_the_daemon_goes_the_way_that_the_page_shows(tmp_path: Path) -> None:
-    way = way_of(record(ROOT, ROOT / "configs/demo.yaml", 40, tmp_path))
+    way = way_of(record(ROOT, ROOT / "configs/demo.yaml", 40, tmp_path, shows_each_leg))
     assert way.problems() == [], measured_part(way)
     assert way.files == NAMED.keys()

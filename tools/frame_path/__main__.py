@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from tools.frame_path.page import measured_part, write
 from tools.frame_path.record import record
-from tools.frame_path.way import way_of
+from tools.frame_path.way import shows_each_leg, way_of
 
 HERE = Path(__file__).parents[2]
 
@@ -21,11 +21,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.frame_path", description=__doc__)
     parser.add_argument("--config", type=Path, default=HERE / "configs/demo.yaml", help="its cameras are used")
     parser.add_argument("--root", type=Path, default=HERE, help="the checkout to measure (default: this one)")
-    parser.add_argument("--frames", type=int, default=40, help="predictions to wait for (default: %(default)s)")
+    parser.add_argument(
+        "--frames", type=int, default=40, help="predictions to wait for at least (default: %(default)s)"
+    )
     parser.add_argument("--write", action="store_true", help="write docs/architecture.md")
     arguments = parser.parse_args()
     with TemporaryDirectory() as folder:
-        way = way_of(record(arguments.root, arguments.config, arguments.frames, Path(folder)))
+        way = way_of(record(arguments.root, arguments.config, arguments.frames, Path(folder), shows_each_leg))
     print(measured_part(way))
     print(f"jumps, if each leg counts its own: {way.jumps_of_all_legs}")
     if arguments.write:

@@ -10,6 +10,7 @@ MOST_FILES, MOST_HUB_FILES, MOST_JUMPS = 40, 16, 110
 LEFT_OUT = ("clock.py", "drawing/")  # every function reads the clock; the drawing stands for a sensor
 HUB = "hub/"
 MAIN = "main"
+OFTEN = 10  # turns of one leg
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,12 @@ def title_of(turn: Turn) -> str | None:
 
 def _how(turn: Turn, how: str) -> str:
     return ", ".join(sorted(each.removeprefix(how) for each in turn.messages if each.startswith(how)))
+
+
+def shows_each_leg(turns: Iterable[Turn]) -> bool:
+    """Return whether each leg was recorded so often that its usual turn stands out."""
+    seen = Counter(title_of(turn) for turn in turns)
+    return all(seen[title] >= OFTEN for title in LEGS.values())
 
 
 def way_of(turns: Iterable[Turn]) -> Way:
