@@ -7,14 +7,14 @@ EDGED = .venv/bin/edged
 PIP = @tools/pip_install.sh .venv
 LOCKED = @tools/install_locked.sh .venv
 
-.PHONY: help run view top test test-all test-all-compute test-all-daemons test-compute test-daemons test-lowest fuzz soak vm-test intel homeassistant lint audit bench bench-peers bench-training docs lock sbom install deb repository clean forget-flaky
+.PHONY: help run view top test test-all test-all-compute test-all-daemons test-deep-part test-compute test-daemons test-lowest fuzz soak vm-test intel homeassistant lint audit bench bench-peers bench-training docs lock sbom install deb repository clean forget-flaky
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
 	@echo 'make view    show what it does on a page in the browser (in another terminal)'
 	@echo 'make top     the same in a terminal'
 	@echo 'make test    run the ordinary tests (minutes)'
-	@echo 'make test-all   run every test, the deep ones too (half an hour)'
+	@echo 'make test-all   run every test, the deep ones too (an hour)'
 	@echo 'make test-lowest   run some of them on the lowest versions of the packages that edged needs'
 	@echo 'make fuzz    give every reader of files and messages 10,000 damaged ones (minutes)'
 	@echo 'make soak MINUTES=30 SEED=1   injure a running daemon again and again, and see that it goes on'
@@ -49,17 +49,22 @@ DAEMONS = 3
 PYTEST = -m pytest --second-try
 FLAKY = .ci/flaky.txt
 test: forget-flaky test-compute test-daemons
-test-all: forget-flaky test-all-compute test-all-daemons
-test-all-compute test-all-daemons: TIER =
+test-all: .venv/.packages forget-flaky test-all-compute test-all-daemons test-lowest
+test-all-compute test-all-daemons: TIER = --renew-durations
 test-all-daemons: DAEMONS = 2
-test-all-compute: test-compute
-test-all-daemons: .venv/.deep test-daemons
+test-all-compute: .venv/.intel test-compute
+test-all-daemons: .venv/.deep homeassistant test-daemons
 
 test-compute: .venv/.test
 	.venv/bin/python $(PYTEST) $(TIER) --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
 
 test-daemons: .venv/.test
 	.venv/bin/python $(PYTEST) $(TIER) --numprocesses $(DAEMONS) --dist worksteal $(COMPUTE:%=--ignore %)
+
+# of the deep tests those of what changed lately, and a slice of the others that the commit's hash chooses
+MINUTES_OF_DEEP = 12
+test-deep-part: .venv/.deep .venv/.intel homeassistant
+	.venv/bin/python $(PYTEST) -m deep --deep-part $(MINUTES_OF_DEEP) --numprocesses 2 --dist worksteal
 
 # the flaky tests of one `make`: tests/second_try.py adds to them and fails the run where they are many
 forget-flaky:
@@ -157,6 +162,11 @@ clean:
 
 .venv/.test: .venv/.installed requirements/board.lock requirements/test.lock
 	$(LOCKED) 'what the tests need' 'run build board test' --group test
+	@touch $@
+
+# of the system, for the deep tests: a test is skipped where its program is missing
+.venv/.packages: .venv/.test tools/test_packages.sh
+	@tools/test_packages.sh || echo 'edged: not all packages of the system could be installed; see what was skipped at the end' >&2
 	@touch $@
 
 .venv/.deep: .venv/.test

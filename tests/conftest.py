@@ -13,6 +13,8 @@ from hypothesis import settings
 from edged.system.log import HANDLER, LEVEL_VARIABLE
 from tests.at_once import AtOnce
 from tests.compiled import share_compiled
+from tests.deep_part import NO_TIME, DeepPart
+from tests.durations import Durations
 from tests.eventually import eventually, free_port
 from tests.runtimes import load_intel_too
 from tests.second_try import SecondTry
@@ -41,6 +43,7 @@ ALLOWED_SKIPS = (
     "no camera device",
     "no power sensor",
     "no Intel runtime",
+    NO_TIME,
 )
 
 
@@ -83,6 +86,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what the Makefile and CI ask of a run."""
     group = parser.getgroup("edged")
     group.addoption("--second-try", action="store_true", help="run each failed test once more, alone, at the end")
+    group.addoption("--renew-durations", action="store_true", help="keep the times of deep tests for --deep-part")
+    group.addoption(
+        "--deep-part", type=float, metavar="MINUTES", help="of the deep tests those that this commit has time for"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -90,10 +97,15 @@ def pytest_configure(config: pytest.Config) -> None:
     share_compiled()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a shell's background job, and what it starts
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.pluginmanager.register(NotRun(config))
+    minutes = config.getoption("--deep-part")
+    config.pluginmanager.register(NotRun(config, by_name=minutes is not None))
     config.pluginmanager.register(AtOnce(config))
+    if minutes is not None:
+        config.pluginmanager.register(DeepPart(config, minutes))
     if hasattr(config, "workerinput"):  # a process of pytest-xdist: the first one has all reports
         return
+    if config.getoption("--renew-durations"):
+        config.pluginmanager.register(Durations(config))
     if config.getoption("--second-try"):
         config.pluginmanager.register(SecondTry(config))
 

@@ -50,4 +50,4 @@ def test_the_ordinary_tier_counts_what_it_leaves_out(
 
 
 def test_a_run_that_left_nothing_out_says_so() -> None:
-    assert summary(0, []) == ["nothing was left out"]
+    assert summary([], []) == ["nothing was left out"]
