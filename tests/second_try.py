@@ -25,6 +25,7 @@ class SecondTry:
 
     def __init__(self, config: pytest.Config) -> None:
         self._root = config.rootpath
+        self._warnings = [f"-W{each}" for each in config.getoption("pythonwarnings") or ()]
         self._failures: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -64,7 +65,7 @@ class SecondTry:
         reporter.write_line(f"{name}: runs once more, alone")
         reporter.flush()
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name],
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *self._warnings, name],
             cwd=self._root,
             env=os.environ | {"PYTEST_ADDOPTS": ""},
             stdout=subprocess.PIPE,
