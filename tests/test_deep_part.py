@@ -146,10 +146,21 @@ def test_a_run_names_the_deep_tests_that_it_left_out(checkout: pytest.Pytester, 
     )
 
 
-def test_no_test_begins_when_the_time_is_up(checkout: pytest.Pytester) -> None:
-    late = "import time\n\ndef pytest_collection_finish():\n    time.sleep(0.1)  # longer than the part may take\n"
-    checkout.makeconftest(CONFTEST.format(minutes=0.001) + late)
-    (checkout.path / DURATIONS).write_text(json.dumps(dict.fromkeys(SHORT_AND_LONG, 0.0)))
+SLOW = """
+import time
+
+now_s = time.monotonic
+
+def pytest_collection_finish():
+    time.monotonic = lambda: now_s() + {seconds}
+"""
+
+
+@pytest.mark.parametrize(("seconds", "passed"), [(0, 3), (12, 2), (60, 0)])
+def test_no_test_begins_that_would_end_too_late(checkout: pytest.Pytester, seconds: int, passed: int) -> None:
+    checkout.makeconftest(CONFTEST.format(minutes=1) + SLOW.format(seconds=seconds))
+    (checkout.path / DURATIONS).write_text(json.dumps(dict(zip(SHORT_AND_LONG, (0.0, 50.0), strict=True))))
     done = checkout.runpytest_subprocess("-m", "deep", "tests")
-    done.assert_outcomes(skipped=3, deselected=1)
-    done.stdout.fnmatch_lines(["  tests/test_it.py: test_short, test_long", f"3 skipped: {NO_TIME}"])
+    done.assert_outcomes(passed=passed, skipped=3 - passed, deselected=1)
+    if seconds == 60:
+        done.stdout.fnmatch_lines(["  tests/test_it.py: test_short, test_long", f"3 skipped: {NO_TIME}"])
