@@ -64,7 +64,7 @@ test-daemons: .venv/.test
 # of the deep tests those of what changed lately, and a slice of the others that the commit's hash chooses
 MINUTES_OF_DEEP = 12
 test-deep-part: .venv/.deep .venv/.intel homeassistant
-	.venv/bin/python $(PYTEST) -m deep --deep-part $(MINUTES_OF_DEEP) --numprocesses 2 --dist worksteal
+	.venv/bin/python $(PYTEST) -m deep --deep-part $(MINUTES_OF_DEEP) --renew-durations --numprocesses 2 --dist worksteal
 
 # the flaky tests of one `make`: tests/second_try.py adds to them and fails the run where they are many
 forget-flaky:
