@@ -10,10 +10,17 @@ from itertools import cycle
 from random import SystemRandom
 from typing import TypeVar
 
+LIMIT_S = 60.0  # of every wait whose end is not itself a promise: only a fault takes so long, a busy machine never
+LIMIT_MS = round(1000 * LIMIT_S)  # as ZeroMQ counts
+TURN_S = 0.05  # of a loop that looks again and again until what it waits for is there
+TURN_MS = round(1000 * TURN_S)
+SILENCE_S = 0.1  # of listening to show that nothing comes: shorter proves less, and never fails a test
+SILENCE_MS = round(1000 * SILENCE_S)
+
 T = TypeVar("T")
 
 
-def eventually(condition: Callable[[], T], within_s: float = 60.0) -> T:
+def eventually(condition: Callable[[], T], within_s: float = LIMIT_S) -> T:
     """The first truthy value of `condition`, asked again and again; fails the test after `within_s`."""
     deadline = time.monotonic() + within_s
     while not (value := condition()):

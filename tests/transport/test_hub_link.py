@@ -1,22 +1,23 @@
 """The link of a camera or worker to a hub on another host, and the estimate of its clocks."""
 
+import logging
 import random
-import time
 from collections.abc import Iterator
 
 import pytest
 import zmq
 
-from edged.clock import NANOSECONDS, now_ns, wall_s
+from edged.clock import NANOSECONDS, nanoseconds, now_ns, wall_s
 from edged.messages import ClockAnswer, ClockRequest, decode, encode
 from edged.transport import hub_link
 from edged.transport.hub_link import HubClock, HubLink
-from tests.eventually import eventually
+from tests.eventually import LIMIT_MS, TURN_S, eventually
 
 Hub = zmq.Socket[bytes]
 
 MILLISECOND = 1_000_000
 AHEAD_NS = 3_600 * NANOSECONDS + 12_345
+ANEW = "connecting again"  # what the log says of a hub that is silent
 
 
 @pytest.fixture
@@ -29,19 +30,55 @@ def hub() -> Iterator[Hub]:
         yield socket
 
 
+class Clock:
+    """The link's: it goes on when it is told to, however long the machine takes."""
+
+    def __init__(self) -> None:
+        self._now_ns = NANOSECONDS
+
+    def passes(self, seconds: float) -> None:
+        self._now_ns += nanoseconds(seconds)
+
+    def now_ns(self) -> int:
+        return self._now_ns
+
+    def seconds_since(self, start_ns: int) -> float:
+        return (self._now_ns - start_ns) / NANOSECONDS
+
+
 @pytest.fixture
-def link(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubLink]:
-    """A camera's link that asks ten times a second."""
-    monkeypatch.setattr(hub_link, "ASK_S", 0.1)
-    monkeypatch.setattr(hub_link, "SILENT_S", 0.5)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(hub_link, "now_ns", clock.now_ns)
+    monkeypatch.setattr(hub_link, "seconds_since", clock.seconds_since)
+    return clock
+
+
+@pytest.fixture
+def link(hub: Hub, clock: Clock, caplog: pytest.LogCaptureFixture) -> Iterator[HubLink]:
+    """A camera's link that a hub has accepted."""
+    caplog.set_level(logging.INFO, "edged.link")
     link = HubLink("camera/yard", hub.getsockopt_string(zmq.LAST_ENDPOINT), queued=2)
+    assert eventually(lambda: joins(link))
     yield link
     link.close()
 
 
 def joins(link: HubLink) -> bool:
-    link.wait(0.1)
+    link.wait(TURN_S)
     return link.has_joined()
+
+
+def asked(hub: Hub, link: HubLink) -> ClockRequest:
+    """The request that is due."""
+    link.wait(TURN_S)
+    assert hub.poll(LIMIT_MS)
+    (request,) = requests(hub)
+    return request
+
+
+def answer(hub: Hub, request: ClockRequest) -> None:
+    hub.send_multipart([b"camera/yard", encode(ClockAnswer(sent_ns=request.sent_ns, hub_ns=1, hub_at=1.0))])
 
 
 def requests(hub: Hub) -> list[ClockRequest]:
@@ -55,45 +92,55 @@ def requests(hub: Hub) -> list[ClockRequest]:
     return came
 
 
-def test_a_hub_that_answers_keeps_its_connection(hub: Hub, link: HubLink) -> None:
-    assert eventually(lambda: joins(link), 10)
-    answered = 0
-    while answered < 12:  # more than twice as long as a silent hub is waited for
-        assert not joins(link)
-        for request in requests(hub):
-            answer = ClockAnswer(sent_ns=request.sent_ns, hub_ns=1, hub_at=1.0)
-            hub.send_multipart([b"camera/yard", encode(answer)])
-            answered += 1
-        while link.receive():
-            pass
+def test_a_hub_that_answers_keeps_its_connection(
+    hub: Hub, link: HubLink, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(6):  # more than twice as long as a silent hub is waited for
+        clock.passes(hub_link.ASK_S)
+        answer(hub, asked(hub, link))
+        assert eventually(lambda: link.wait(TURN_S))
+        assert not link.has_joined()
+        assert link.receive()
+    assert ANEW not in caplog.text
 
 
-def test_a_hub_that_does_not_answer_is_connected_to_anew(hub: Hub, link: HubLink) -> None:
-    assert eventually(lambda: joins(link), 10)
+def test_a_hub_that_does_not_answer_is_connected_to_anew(
+    hub: Hub, link: HubLink, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock.passes(hub_link.ASK_S)
+    assert asked(hub, link)
+    clock.passes(0.99 * hub_link.SILENT_S)
     assert not joins(link)
-    assert eventually(lambda: joins(link), 10)  # a second time, with the old connection still open
+    assert ANEW not in caplog.text
+
+    clock.passes(0.01 * hub_link.SILENT_S)
+    assert eventually(lambda: joins(link))  # a second time, with the old connection still open
+    assert caplog.text.count(ANEW) == 1
 
 
 def test_an_answer_that_waits_while_the_process_is_busy_counts(
-    hub: Hub, link: HubLink, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, link: HubLink, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert eventually(lambda: joins(link), 10)
-    assert eventually(lambda: (link.wait(0.1), hub.poll(0))[1], 10)
-    (request,) = requests(hub)[:1]
-    hub.send_multipart([b"camera/yard", encode(ClockAnswer(sent_ns=request.sent_ns, hub_ns=1, hub_at=1.0))])
-    assert eventually(lambda: link.wait(0.05), 10)
-    monkeypatch.setattr(hub_link, "seconds_since", lambda _: 60.0)  # as long as a large network computes
-    link.wait(0.1)
+    clock.passes(hub_link.ASK_S)
+    answer(hub, asked(hub, link))
+    assert eventually(lambda: link.wait(TURN_S))
+    clock.passes(60.0)  # as long as a large network computes
+    link.wait(TURN_S)
     assert link.receive() is not None  # of the same connection
+    assert ANEW not in caplog.text
 
 
-def test_a_hub_that_is_not_asked_may_be_silent(hub: Hub, link: HubLink) -> None:
-    assert eventually(lambda: joins(link), 10)
+def test_a_hub_that_is_not_asked_may_be_silent(
+    hub: Hub, link: HubLink, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock.passes(hub_link.ASK_S)
+    assert asked(hub, link)  # and left without an answer
     link.stop_requests()
-    end = time.monotonic() + 3 * hub_link.SILENT_S
-    while time.monotonic() < end:
+    for _ in range(3):
+        clock.passes(hub_link.SILENT_S)
         assert not joins(link)
     assert requests(hub) == []
+    assert ANEW not in caplog.text
 
 
 def ask(clock: HubClock, there_ns: int, back_ns: int) -> None:
