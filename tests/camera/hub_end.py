@@ -27,7 +27,7 @@ from edged.messages import (
     encode,
 )
 from edged.system.process_end import PARENT
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, TURN_MS, TURN_S, eventually
 
 SIDE = 32
 QUEUED = 64  # as the hub has it
@@ -59,12 +59,12 @@ class HubEnd:
         """To the camera that has said hello."""
         self._socket.send_multipart([self._peer, encode(message)])
 
-    def listen(self, within_ms: int = 50) -> None:
+    def listen(self, within_ms: int = TURN_MS) -> None:
         """Take in what has come, waiting so long for the first."""
         while self.listen_once(within_ms):
             within_ms = 0
 
-    def listen_once(self, within_ms: int = 50) -> bool:
+    def listen_once(self, within_ms: int = TURN_MS) -> bool:
         """Take in one message; False if none has come in time."""
         if not self._socket.poll(within_ms):
             return False
@@ -102,7 +102,7 @@ class HubEnd:
 
     def dropped_slowly(self) -> dict[str, int]:
         """What the camera has dropped, by the newest frame, after a pause and taking in one message only."""
-        threading.Event().wait(0.02)
+        threading.Event().wait(TURN_S)
         self.listen_once()
         return self.frames[-1].frame.count.dropped if self.frames else {}
 
@@ -138,10 +138,10 @@ class CameraRun:
         self.hub.send(Stop())
         return self.last_words()
 
-    def last_words(self, within_s: float = 10.0) -> CameraReport:
+    def last_words(self) -> CameraReport:
         """The report that has `ended`, after the process has gone with exit code 0."""
-        eventually(self.hub.has_ended, within_s)
-        assert self.process.wait(within_s) == 0
+        eventually(self.hub.has_ended)
+        assert self.process.wait(LIMIT_S) == 0
         return self.hub.reports[-1]
 
 

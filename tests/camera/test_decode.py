@@ -13,6 +13,7 @@ import pytest
 from edged.camera.sources.decode import MOST_PIXELS, decode_picture, read_picture, size_of
 from edged.errors import ImageError
 from tests.camera.pictures import write_picture
+from tests.eventually import LIMIT_S
 
 ENCODINGS = {
     "baseline JPEG": (".jpg", []),
@@ -146,7 +147,7 @@ def test_a_pipe_a_device_or_a_folder_is_no_picture_and_nothing_waits_for_it(tmp_
 
     thread = threading.Thread(target=read_all, daemon=True)
     thread.start()
-    thread.join(30)
+    thread.join(LIMIT_S)
     assert not thread.is_alive()
     assert [text.partition("cannot be read: ")[2] for text in read] == [
         "it is a named pipe, expected a file",

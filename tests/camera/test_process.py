@@ -14,7 +14,7 @@ from edged.messages import Capture, SnapshotSettings, Stop
 from edged.messages.preparation import Resize
 from tests.camera.hub_end import SIDE, grant, running_camera, unaccounted
 from tests.camera.pictures import plain, write_picture, write_video
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 
 
 def folder_of(path: Path, pictures: int) -> Path:
@@ -192,13 +192,13 @@ def test_a_missing_camera_is_reported_and_tried_again_until_it_is_there(tmp_path
 
 
 def test_sigterm_ends_a_camera_at_once(tmp_path: Path) -> None:
-    video = write_video(tmp_path / "clip.avi", [plain(90)] * 10, fps=1)
+    settings = f"{{source: {folder_of(tmp_path / 'pictures', 2)}, pace: realtime, fps: {1 / (10 * LIMIT_S)}}}"
 
-    with running_camera(tmp_path, "door", f"{{source: {video}}}") as camera:
+    with running_camera(tmp_path, "door", settings) as camera:
         eventually(camera.hub.has_frames)
         camera.process.send_signal(signal.SIGTERM)  # in the middle of a wait
 
-        assert camera.process.wait(2) == -signal.SIGTERM
+        assert camera.process.wait(LIMIT_S) == -signal.SIGTERM
 
 
 def test_ctrl_c_is_left_to_the_hub(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_camera_that_the_hub_refuses_says_why(tmp_path: Path) -> None:
         eventually(camera.hub.has_hello)
         camera.hub.send(Stop(refused="protocol 1 is too old"))
 
-        assert camera.process.wait(5) == 4
+        assert camera.process.wait(LIMIT_S) == 4
         assert camera.process.stderr
         assert camera.process.stderr.read() == "edged: the hub refuses camera door: protocol 1 is too old\n"
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
+from tests.eventually import LIMIT_S
+
 
 def server_context(folder: Path, name: str) -> ssl.SSLContext:
     """Shows NAME.crt."""
@@ -37,9 +39,9 @@ class TlsFront:
         try:
             yield self
         finally:
-            asyncio.run_coroutine_threadsafe(self._end_all(server), self._loop).result(10)
+            asyncio.run_coroutine_threadsafe(self._end_all(server), self._loop).result(LIMIT_S)
             self._loop.call_soon_threadsafe(self._loop.stop)
-            thread.join(10)
+            thread.join(LIMIT_S)
             self._loop.close()
 
     async def _join(self, viewer: asyncio.StreamReader, to_viewer: asyncio.StreamWriter) -> None:

@@ -13,9 +13,7 @@ import zmq
 from edged.messages import Features, Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
 from edged.model.model_part import Images
 from edged.system.process_end import PARENT
-
-START_S = 60.0  # a device may have to compile, on a machine that others use too
-ANSWER_S = 30.0
+from tests.eventually import LIMIT_MS, LIMIT_S
 
 
 class WorkerUnderTest:
@@ -27,7 +25,7 @@ class WorkerUnderTest:
         self.identity = b""
 
     def hello(self) -> WorkerHello:
-        hello = self._receive(START_S)
+        hello = self._receive()
         assert isinstance(hello, WorkerHello)
         return hello
 
@@ -36,13 +34,13 @@ class WorkerUnderTest:
         self.send(encode(job), *[image.tobytes() for image in images])
 
     def answer(self) -> Scores | JobFailed:
-        answer = self._receive(ANSWER_S)
+        answer = self._receive()
         assert isinstance(answer, Scores | JobFailed)
         return answer
 
     def features(self) -> tuple[Features, bytes]:
         """The answer of a part that ends at a cut, and its payload."""
-        assert self._socket.poll(round(ANSWER_S * 1000)), "no message"
+        assert self._socket.poll(LIMIT_MS), "no message"
         _, header, payload = self._socket.recv_multipart()
         features = decode(header)
         assert isinstance(features, Features)
@@ -50,7 +48,7 @@ class WorkerUnderTest:
 
     def says(self) -> tuple[LinkMessage, list[bytes]]:
         """Its next message, whatever it is, and the payloads."""
-        assert self._socket.poll(round(START_S * 1000)), "no message"
+        assert self._socket.poll(LIMIT_MS), "no message"
         _, header, *payloads = self._socket.recv_multipart()
         return decode(header), payloads
 
@@ -61,14 +59,14 @@ class WorkerUnderTest:
         self.send(encode(Stop()))
 
     def exit_code(self) -> int:
-        return self.process.wait(START_S)
+        return self.process.wait(LIMIT_S)
 
     def errors(self) -> str:
         """What it has printed, once it has ended."""
-        return self.process.communicate(timeout=START_S)[1]
+        return self.process.communicate(timeout=LIMIT_S)[1]
 
-    def _receive(self, within_s: float) -> LinkMessage:
-        assert self._socket.poll(round(within_s * 1000)), "no message"
+    def _receive(self) -> LinkMessage:
+        assert self._socket.poll(LIMIT_MS), "no message"
         self.identity, header = self._socket.recv_multipart()
         return decode(header)
 
@@ -104,6 +102,6 @@ def worker_process(
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=10)
+        process.communicate(timeout=LIMIT_S)
         socket.close(linger=0)
         context.term()

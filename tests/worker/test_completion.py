@@ -9,7 +9,7 @@ from edged.messages import Job
 from edged.runtime.base import Result
 from edged.runtime.numpy_runtime import NumpyPending
 from edged.worker.completion import Completed, Completions
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 from tests.worker.networks import INPUT, dense_network, pictures
 
 
@@ -63,7 +63,7 @@ def test_all_others_are_waited_for_in_another_thread_and_in_order() -> None:
     completions.add(job(1), first)
     completions.add(job(2), second)
 
-    order = [next_of(completions, within_s=30), next_of(completions, within_s=30)]
+    order = [next_of(completions, within_s=LIMIT_S), next_of(completions, within_s=LIMIT_S)]
     assert [each and each.job.job for each in order] == [1, 2]
     assert threading.current_thread() not in first.waited_in + second.waited_in
     completions.close()
@@ -72,7 +72,7 @@ def test_all_others_are_waited_for_in_another_thread_and_in_order() -> None:
 def thread_of_next(completions: Completions, job_: Pending) -> threading.Thread:
     """Compute a job alone, and return the thread that has waited for it."""
     completions.add(job(1), job_)
-    assert next_of(completions, within_s=30)
+    assert next_of(completions, within_s=LIMIT_S)
     return job_.waited_in[0]
 
 

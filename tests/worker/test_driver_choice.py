@@ -18,7 +18,7 @@ from edged.worker.driver_choice import TRIALS, faster_driver
 from edged.worker.threads import DRIVER, DRIVER_OF_ALL, DRIVER_OF_ONE
 from tests.cli import models
 from tests.eventually import eventually
-from tests.worker.hub_end import START_S, WorkerUnderTest, worker_process
+from tests.worker.hub_end import WorkerUnderTest, worker_process
 from tests.worker.networks import INPUT, dense_network, pictures
 
 pocl_only = pytest.mark.skipif(
@@ -142,7 +142,7 @@ def test_a_worker_measures_while_it_serves_and_answers_the_same_with_either_driv
     text = config_with(tmp_path, threads=None).model_dump_json()
     with worker_process(tmp_path, text) as worker:
         first = answer(worker)
-        (kept,) = eventually(lambda: list(tmp_path.rglob("*.faster")), START_S)
+        (kept,) = eventually(lambda: list(tmp_path.rglob("*.faster")))
 
     for driver in (DRIVER_OF_ONE, DRIVER_OF_ALL):
         CacheEntries(kept.parent, "faster").save(kept.stem, [" ".join([driver] * TRIALS).encode()])

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +13,7 @@ import pytest
 import zmq
 
 from edged.clock import NANOSECONDS, now_ns
+from edged.energy.bounded import BOUND_S
 from edged.energy.meter import Meter
 from edged.energy.rails import Rail
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
@@ -34,13 +35,14 @@ from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
 from edged.transport.hub_link import HubLink
 from edged.worker import loop
+from edged.worker.completion import Completions
 from edged.worker.job_io import Served
 from edged.worker.loop import ANSWERS, Loop
 from edged.worker.warm_up import SelfCheck
-from tests.eventually import eventually
+from tests.energy.time_limit import passes_at_pipes_alone
+from tests.eventually import LIMIT_MS, LIMIT_S, eventually
 from tests.worker.networks import CLASSES, INPUT, dense_network, pictures
 
-WITHIN_MS = 5_000
 HELLO = WorkerHello(
     worker="w",
     device="NumPy",
@@ -94,12 +96,12 @@ class Hub:
         return told.rails
 
     def _receive(self) -> LinkMessage:
-        assert self._socket.poll(WITHIN_MS), "no answer"
+        assert self._socket.poll(LIMIT_MS), "no answer"
         return decode(self._socket.recv_multipart()[1])
 
     def end(self, stop: Stop) -> None:
         self.send(encode(stop))
-        self._thread.join(WITHIN_MS / 1000)
+        self._thread.join(LIMIT_S)
         assert not self._thread.is_alive()
         self._link.close()
         self._socket.close(linger=0)
@@ -179,16 +181,22 @@ def test_the_next_job_is_submitted_while_the_one_before_runs() -> None:
         hub.ask(0, pictures(1))
         hub.ask(1, pictures(1))
 
-        assert runtime.second_submitted.wait(5), "job 1 waits for job 0"
+        assert runtime.second_submitted.wait(LIMIT_S), "job 1 waits for job 0"
         runtime.may_finish.set()
         assert [hub.answer().job, hub.answer().job] == [0, 1]
 
 
-def test_a_worker_whose_device_hangs_ends_by_itself() -> None:
-    runtime = GatedRuntime()
+def test_a_worker_whose_device_hangs_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime, close = GatedRuntime(), Completions.close
+
+    def answers_while_its_thread_is_waited_for(completions: Completions) -> None:
+        runtime.may_finish.set()
+        close(completions, LIMIT_S)
+
+    monkeypatch.setattr(Completions, "close", answers_while_its_thread_is_waited_for)
+    monkeypatch.setattr(loop, "killed_after", nullcontext)  # it would end the test where the machine is busy
     with serving(runtime) as hub:
         hub.ask(0, pictures(1), timeout_s=0.2)
-        threading.Timer(0.6, runtime.may_finish.set).start()  # while its thread is waited for
         assert "has not answered within 0.4 s: it hangs" in str(eventually(lambda: hub.raised))
 
 
@@ -340,7 +348,10 @@ def test_the_joules_of_all_jobs_are_what_the_rail_has_counted(tmp_path: Path) ->
     assert sum(answer.rails["GPU"] for answer in answers if isinstance(answer, Scores)) == pytest.approx(1.0)
 
 
-def test_a_rail_that_blocks_delays_one_answer_by_the_bound_and_no_more(tmp_path: Path) -> None:
+def test_a_rail_that_blocks_delays_one_answer_by_the_bound_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = passes_at_pipes_alone(monkeypatch)
     gpu, big = [Rail(name, tmp_path / name) for name in ("GPU", "BIG")]
     for rail in (gpu, big):
         rail.path.write_text("0")
@@ -354,6 +365,7 @@ def test_a_rail_that_blocks_delays_one_answer_by_the_bound_and_no_more(tmp_path:
 
     assert [answer.job for answer in answers] == list(range(20))
     assert all(isinstance(answer, Scores) and answer.joules == 0 for answer in answers)
+    assert passed == [BOUND_S]
 
 
 def test_without_jobs_the_rails_are_reported_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,7 +403,7 @@ class GatedRuntime(NumpyRuntime):
 
         class Gated(NumpyPending):
             def wait(self) -> NumpyResult:
-                assert gate.wait(5)
+                assert gate.wait(LIMIT_S)
                 return super().wait()
 
         return Gated(self._graph, self._input, frames)
