@@ -14,7 +14,7 @@ LIMIT_S = 60.0  # of every wait whose end is not itself a promise: only a fault 
 LIMIT_MS = round(1000 * LIMIT_S)  # as ZeroMQ counts
 TURN_S = 0.05  # of a loop that looks again and again until what it waits for is there
 TURN_MS = round(1000 * TURN_S)
-SILENCE_S = 0.1  # of listening to show that nothing comes: shorter proves less, and never fails a test
+SILENCE_S = 0.25  # of listening to show that nothing comes: shorter proves less, and never fails a test
 SILENCE_MS = round(1000 * SILENCE_S)
 
 T = TypeVar("T")

@@ -42,7 +42,7 @@ def test_what_a_step_that_fails_has_written_is_shown_and_nothing_comes_after_it(
 def test_ctrl_c_ends_the_step_too() -> None:
     step = begin("'installing x' sleep 600")
     shell = psutil.Process(step.pid)
-    sleeps = eventually(lambda: [child for child in shell.children() if "600" in command_of(child)], 60)
+    sleeps = eventually(lambda: [child for child in shell.children() if "600" in command_of(child)])
     os.kill(step.pid, signal.SIGINT)
     step.communicate(timeout=60)
     assert step.returncode == 130

@@ -2,21 +2,15 @@
 
 import ast
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.modules import modules
 
 LONGEST_NAME = 90
 COUNTERS = {"GivenTime", "seconds_to_recover"}
 RUNS_TESTS = ROOT / "tests/engine/oclgrind/trained.py"  # the tests themselves, while Oclgrind watches
-
-
-@cache
-def modules() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text()) for path in sorted((ROOT / "tests").rglob("*.py"))}
 
 
 def imports_of_tests(module: ast.Module) -> list[str]:

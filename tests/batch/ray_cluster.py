@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.eventually import free_port
+from tests.eventually import LIMIT_S, free_port
 
 RAY = Path(sys.executable).with_name("ray")
 TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105
@@ -52,7 +52,7 @@ class RayCluster:
         """Kill processes at once."""
         for process in processes:
             process.kill()
-        psutil.wait_procs(processes, 10)
+        psutil.wait_procs(processes, LIMIT_S)
 
     def _start(self, *arguments: str, devices: int) -> None:
         resources = [f'--resources={{"opencl": {devices}}}'] if devices else []

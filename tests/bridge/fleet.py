@@ -22,9 +22,8 @@ from edged.config import NatsConfig
 from edged.hub.journal.reader import JournalReader
 from edged.transport.nats import connect
 from tests.client.hub_end import Addresses, HubEnd, a_hub
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 
-WITHIN_S = 60.0
 CATCH_UP_S = 300.0  # tens of thousands of predictions on a machine that is busy
 
 
@@ -64,7 +63,7 @@ class Bridge:
         """End it; returns its exit status."""
         assert self._process
         self._process.send_signal(number)
-        return self._process.wait(WITHIN_S)
+        return self._process.wait(LIMIT_S)
 
     @property
     def carried(self) -> int:
@@ -195,11 +194,11 @@ class Stream:
             await client.close()
 
     async def _messages(self, client: Client, subject: str) -> AsyncIterator[tuple[str, bytes]]:
-        config = ConsumerConfig(ack_policy=AckPolicy.NONE, inactive_threshold=WITHIN_S)
+        config = ConsumerConfig(ack_policy=AckPolicy.NONE, inactive_threshold=LIMIT_S)
         reading = await client.jetstream().pull_subscribe(subject, stream=self._name, config=config)
         waiting = (await reading.consumer_info()).num_pending or 0
         while waiting:
-            for found in await reading.fetch(min(waiting, 500), timeout=WITHIN_S):
+            for found in await reading.fetch(min(waiting, 500), timeout=LIMIT_S):
                 waiting -= 1
                 yield (found.headers or {}).get(IDENTITY, ""), found.data
 
@@ -207,7 +206,7 @@ class Stream:
 def carries_on(bridge: Bridge) -> None:
     """Wait until more is acknowledged than now."""
     before = bridge.carried
-    eventually(lambda: bridge.carried > before, WITHIN_S)
+    eventually(lambda: bridge.carried > before)
 
 
 def acknowledged(folder: Path, bridge: Bridge) -> list[int]:

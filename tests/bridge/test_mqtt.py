@@ -18,7 +18,7 @@ from edged.client.subscription import Arrival, SnapshotPicture
 from edged.config import Config, MqttConfig
 from edged.messages import Event, Prediction, SnapshotHeader
 from tests.client import statuses
-from tests.eventually import eventually, in_background
+from tests.eventually import TURN_S, eventually, in_background
 
 MQTT = MqttConfig(address="mqtt://127.0.0.1", every_s=1.0)
 
@@ -180,7 +180,7 @@ def test_a_broker_that_ends_each_connection_is_tried_less_and_less(caplog: pytes
                     connection.sendall(b"\x20\x02\x00\x00")  # CONNACK: accepted
 
     with socket.create_server(("127.0.0.1", 0)) as listening, caplog.at_level(logging.INFO, "edged.bridge"):
-        listening.settimeout(0.1)
+        listening.settimeout(TURN_S)
         port = listening.getsockname()[1]
         broker = Broker(MqttConfig(address=f"mqtt://127.0.0.1:{port}"), "test", MqttMessage("a", "offline"))
         with in_background(work):

@@ -1,6 +1,7 @@
 """Network cameras that send Motion JPEG over HTTP: whole pictures, some that are cut, none that is whole."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,13 +25,12 @@ class MotionJpeg(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=next")
         self.end_headers()
-        pause = threading.Event()
         try:
             for number, level in enumerate(self.levels):
                 jpeg = self.sent_of(number, cv2.imencode(".jpg", plain(level))[1].tobytes())
                 length = f"Content-Length: {len(jpeg)}\r\n" if self.has_lengths else ""
                 self.wfile.write(f"--next\r\nContent-Type: image/jpeg\r\n{length}\r\n".encode() + jpeg + b"\r\n")
-                pause.wait(PAUSE_S)
+                time.sleep(PAUSE_S)
         except OSError:  # the viewer has gone
             pass
 

@@ -17,7 +17,7 @@ import pytest
 
 from edged.cli import run_command_line
 from tests.e2e.certificates import new_authority, new_certificate
-from tests.eventually import free_port
+from tests.eventually import LIMIT_S, free_port
 
 NOBODY = "tcp://127.0.0.1:1"
 
@@ -39,7 +39,7 @@ def viewing(*arguments: str | Path) -> Iterator["subprocess.Popen[str]"]:
 def got(port: int, path: str = "/", trust: ssl.SSLContext | None = None, **headers: str) -> Iterator[HTTPResponse]:
     """The answer of a view on this host."""
     kind = HTTPConnection if trust is None else partial(HTTPSConnection, context=trust)
-    with closing(kind("127.0.0.1", port, timeout=10)) as connection:
+    with closing(kind("127.0.0.1", port, timeout=LIMIT_S)) as connection:
         connection.request("GET", path, headers=headers)
         with closing(connection.getresponse()) as answer:
             yield answer
@@ -57,7 +57,7 @@ def test_it_ends_quietly_and_at_once_though_a_browser_looks_on(number: signal.Si
     with viewing("--listen", f"127.0.0.1:{port}") as view, got(port, "/events") as events:
         assert events.readline() == b"event: node\n"
         view.send_signal(number)
-        _, words = view.communicate(timeout=10)
+        _, words = view.communicate(timeout=LIMIT_S)
         assert (view.returncode, words) == (0, "")
 
 

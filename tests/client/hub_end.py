@@ -36,11 +36,10 @@ from edged.messages.camera import Snapshot
 from edged.messages.published import NodeStatus
 from edged.metrics import Metrics
 from edged.transport.client_socket import Context
-from tests.eventually import eventually, free_port
+from tests.eventually import LIMIT_S, eventually, free_port
 from tests.hub.frames import CameraEnd
 from tests.hub.pipeline import new_services
 
-STOP_S = 1.0
 KEPT = Settings(max_predictions=50_000, max_wait_s=10.0)
 SECONDS = StageSeconds(
     capture=0.0, preprocess=0.0, wait=0.0, upload=0.0, forward=0.0, download=0.0, publish=0.0, total=0.0
@@ -113,7 +112,7 @@ class HubEnd:
     def close(self) -> None:
         self.services.close()
         self._replay.stop()
-        self._publisher.sender.stop(STOP_S)
+        self._publisher.sender.stop(LIMIT_S)
         self._context.destroy(linger=0)
         self._journal.close()
 

@@ -12,16 +12,15 @@ import pytest
 from edged.client import Prediction, Status, asynchronous
 from edged.errors import ConfigError
 from tests.client.hub_end import Addresses, HubEnd, a_hub
-from tests.eventually import eventually, free_port, in_background
+from tests.eventually import LIMIT_S, TURN_S, eventually, free_port, in_background
 
 T = TypeVar("T")
-WITHIN_S = 60
 
 
 async def first(count: int, stream: AsyncGenerator[T, None]) -> list[T]:
     """The first messages of a stream, which is closed then."""
     found: list[T] = []
-    async with asyncio.timeout(WITHIN_S), aclosing(stream) as messages:
+    async with asyncio.timeout(LIMIT_S), aclosing(stream) as messages:
         async for each in messages:
             found.append(each)
             if len(found) == count:
@@ -41,7 +40,7 @@ def test_predictions_of_two_hubs_each_once_and_in_order(tmp_path: Path) -> None:
         gate.publish(20, camera="gate", sent=False)
 
         def serve(stopped: threading.Event) -> None:
-            while not stopped.wait(0.05):
+            while not stopped.wait(TURN_S):
                 door.serve()
                 gate.serve()
 
@@ -87,7 +86,7 @@ def test_a_program_that_is_slow_misses_nothing(tmp_path: Path) -> None:
         hub.publish()
 
         def serve(stopped: threading.Event) -> None:
-            while not stopped.wait(0.05):
+            while not stopped.wait(TURN_S):
                 hub.status()
 
         with in_background(serve):
@@ -99,7 +98,7 @@ def test_messages_of_every_kind(tmp_path: Path) -> None:
     with a_hub(tmp_path, where) as hub:
 
         def publish(stopped: threading.Event) -> None:
-            while not stopped.wait(0.01):
+            while not stopped.wait(TURN_S):
                 hub.publish()
                 hub.status()
 

@@ -20,12 +20,11 @@ from edged.messages.replay import Format
 from edged.transport.client_socket import Context, connect
 from tests.client.hub_end import Addresses, a_hub, fetch
 from tests.e2e.zmtp import frame, joined
-from tests.eventually import eventually, free_port
+from tests.eventually import LIMIT_MS, TURN_MS, eventually, free_port
 from tests.messages.examples import PREDICTION
 
 PEERS_THAT_LEAVE = 30
 SUBSCRIBERS = 30
-SERVED_MS = 30_000
 ABSURD = (b'{"first_seq": 9223372036854775808}', b'{"last_seq": 1e30}', b'{"first_seq": -1}', b"", b"\xff", b"[]")
 
 
@@ -36,7 +35,7 @@ def test_a_request_with_absurd_numbers_is_not_answered_and_the_next_one_is(tmp_p
         socket = connect(context, zmq.DEALER, where.replay, queued=10)
         for request in (*ABSURD, b'{"first_seq": 9223372036854775807}'):
             socket.send(request)
-        eventually(lambda: hub.serve() and bool(socket.poll(10)))
+        eventually(lambda: hub.serve() and bool(socket.poll(TURN_MS)))
         header, *predictions = socket.recv_multipart()
         socket.close()
     assert b'"first_kept":0' in header
@@ -53,7 +52,7 @@ def test_peers_that_leave_before_their_answer_end_the_service_for_nobody(tmp_pat
                 peer = connect(theirs, zmq.DEALER, where.replay, queued=10)
                 for _ in range(20):
                     peer.send(request)
-                assert peer.poll(SERVED_MS)  # the first answer has come, the others are under way
+                assert peer.poll(LIMIT_MS)  # the first answer has come, the others are under way
                 peer.close()
         fetched = [each.prediction.seq for each in fetch(context, where.replay, ReplayRequest()) if each]
         assert hub.services.failed == []
@@ -82,7 +81,7 @@ def test_who_never_reads_takes_little_memory_and_nothing_from_others(tmp_path: P
         for _ in range(SUBSCRIBERS):
             peer = silent.enter_context(joined(where.replay, "DEALER"))
             peer.sendall(frame(b"{}") * 20)
-        eventually(lambda: hub.answered >= before + SUBSCRIBERS, 30)
+        eventually(lambda: hub.answered >= before + SUBSCRIBERS)
         fetched = [each.prediction.seq for each in fetch(context, where.replay, ReplayRequest()) if each]
     assert fetched == list(range(4000))
 
@@ -167,7 +166,7 @@ def test_a_page_holds_the_same_in_each_format(tmp_path: Path, format_: Format) -
         hub.publish(3)
         peer = connect(context, zmq.DEALER, where.replay, queued=10)
         peer.send(msgspec.json.encode(ReplayRequest(format=format_)))
-        assert peer.poll(SERVED_MS)
+        assert peer.poll(LIMIT_MS)
         _, *payloads = peer.recv_multipart()
         peer.close()
     unpacked = [zlib.decompress(each) if format_ == "zlib" else each for each in payloads]

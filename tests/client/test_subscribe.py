@@ -9,7 +9,7 @@ import zmq
 
 from edged.client import Event, Prediction, SnapshotPicture, Status, listen, recent_events, subscribe
 from tests.client.hub_end import Addresses, HubEnd, a_hub
-from tests.eventually import eventually, free_port, in_background
+from tests.eventually import LIMIT_S, TURN_S, eventually, free_port, in_background
 
 
 def test_a_stream_without_a_prediction_times_out() -> None:
@@ -53,7 +53,7 @@ def test_it_yields_every_kind_of_message(tmp_path: Path, *, snapshots: bool) -> 
     where = Addresses()
 
     def publish(stopped: threading.Event) -> None:
-        while not stopped.wait(0.01):
+        while not stopped.wait(TURN_S):
             hub.publish()
             hub.event()
             hub.picture()
@@ -62,7 +62,7 @@ def test_it_yields_every_kind_of_message(tmp_path: Path, *, snapshots: bool) -> 
     kinds: set[type] = set()
     wanted = {Prediction, Event, Status} | ({SnapshotPicture} if snapshots else set())
     with a_hub(tmp_path, where) as hub, in_background(publish):
-        for message in listen(where.stream, node="test", snapshots=snapshots, timeout_s=30):
+        for message in listen(where.stream, node="test", snapshots=snapshots, timeout_s=LIMIT_S):
             kinds.add(type(message))
             if kinds >= wanted and isinstance(message, Status):
                 break
@@ -77,7 +77,7 @@ def test_a_silent_address_times_out() -> None:
 
 def announce(hub: HubEnd, stopped: threading.Event) -> None:
     """Publish statuses, as a hub does each second."""
-    while not stopped.wait(0.05):
+    while not stopped.wait(TURN_S):
         hub.status()
 
 

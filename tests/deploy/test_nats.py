@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.bridge.fleet import WITHIN_S, bridge, config_file
+from tests.bridge.fleet import bridge, config_file
 from tests.cli.command import edged
 from tests.client.hub_end import Addresses, a_hub
 from tests.conftest import ROOT
@@ -78,7 +78,7 @@ def carries(folder: Path, port: int, **nats: Any) -> None:
     where = Addresses()
     with a_hub(folder, where) as hub, bridge(config_file(folder, where, port, **nats)) as carrying:
         hub.publish(20)
-        eventually(lambda: hub.serve() and carrying.carried == 19, WITHIN_S)
+        eventually(lambda: hub.serve() and carrying.carried == 19)
 
 
 def test_a_board_connects_directly(folder: Path) -> None:

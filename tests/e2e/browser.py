@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
-from tests.eventually import eventually, free_port
+from tests.e2e.daemon import Daemon, config_in, run_edged
+from tests.eventually import LIMIT_S, eventually, free_port
 
 CAMERA = {"source": "synthetic:digits", "size": [160, 120], "fps": 30}
 CAMERAS = {"door": {**CAMERA, "snapshot": {"every_s": 0.2}}, "yard": {**CAMERA, "fps": 5}}
@@ -64,7 +64,7 @@ class Show:
 
     def kill_view(self) -> None:
         self.view.kill()
-        self.view.wait(START_S)
+        self.view.wait(LIMIT_S)
 
 
 @contextmanager
@@ -89,6 +89,6 @@ def browser_page() -> Iterator[Page]:
             browser.close()
 
 
-def when(page: Page, script: str, within_s: float = START_S) -> Any:
+def when(page: Page, script: str, within_s: float = LIMIT_S) -> Any:
     """The first truthy value of a JavaScript expression in the page."""
     return eventually(lambda: page.evaluate(script), within_s)

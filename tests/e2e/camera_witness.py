@@ -11,12 +11,11 @@ import msgspec
 import zmq
 
 from edged.messages import Event, Prediction
-from tests.e2e.daemon import START_S, Daemon, config_in, conserves, run_edged
+from tests.e2e.daemon import MAX_AGE_S, STAMP_S, Daemon, config_in, conserves, run_edged
 from tests.eventually import eventually
 from tests.given_time import GivenTime
 
 FALL_S = 3.0  # within which a camera that gives nothing is announced, and within which it is back
-MAX_AGE_S = 0.5  # the default of freshness.max_age_s
 RECONNECTS = "edged_camera_reconnects_total"
 DISTURBED = ("camera_down", "camera_lost", "camera_frozen")
 CALM_FPS = 10
@@ -29,6 +28,7 @@ class Witness:
 
     def __init__(self, daemon: Daemon) -> None:
         self._daemon = daemon
+        self._given = GivenTime()
         self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
         self._socket.setsockopt(zmq.LINGER, 0)
         self._socket.setsockopt(zmq.RCVHWM, 0)
@@ -59,7 +59,7 @@ class Witness:
 
     def hears(self, event: str, camera: str, since: float = 0.0) -> Event:
         """The first of them, which may still be on its way."""
-        return eventually(lambda: self.events_of(event, camera, since), START_S)[0]
+        return eventually(lambda: self.events_of(event, camera, since))[0]
 
     def metric(self, name: str, camera: str) -> float:
         """Of one camera, now."""
@@ -72,10 +72,11 @@ class Witness:
         """Return whether `calm` gave frames at its rate since a wall time, in the time that the machine gave."""
         return len(self.of("calm", since=since)) > CALM_SHARE * CALM_FPS * given.seconds()
 
-    def oldest_s(self, camera: str) -> float:
-        """Age of the oldest frame of the camera when its prediction was published."""
+    def is_fresh(self, camera: str) -> bool:
+        """Return whether no frame of the camera was too old when its prediction was published."""
         self.look()
-        return max(each.published_at - each.captured_at for each in self.predictions if each.camera == camera)
+        oldest_s = max(each.published_at - each.captured_at for each in self.predictions if each.camera == camera)
+        return oldest_s <= MAX_AGE_S + STAMP_S + self._given.taken_s()
 
     def __enter__(self) -> "Witness":
         return self
@@ -92,10 +93,10 @@ def watched(folder: Path, **cameras: dict[str, Any]) -> Iterator[tuple[Daemon, W
     """
     config = config_in(folder, cameras={**cameras, "calm": CALM})
     with run_edged(folder, config=config) as daemon, Witness(daemon) as witness:
-        eventually(lambda: witness.of("calm"), START_S)
+        eventually(lambda: witness.of("calm"))
         start = time.time()
         yield daemon, witness
         assert not any(witness.events_of(event, "calm", start) for event in DISTURBED)
         end = time.time()
-        eventually(lambda: witness.of("calm", since=end), START_S)
+        eventually(lambda: witness.of("calm", since=end))
         assert conserves(daemon.stop())

@@ -17,9 +17,11 @@ import psutil
 from edged.client import Prediction, subscribe
 from tests.cli.models import small_network
 from tests.compiled import compiled_by
-from tests.eventually import eventually, free_port
+from tests.eventually import LIMIT_S, eventually, free_port
 
-START_S = 90.0  # on a machine that is busy
+START_S = 90.0  # a first start may compile, on a machine that is busy
+MAX_AGE_S = 0.5  # the default of freshness.max_age_s
+STAMP_S = 0.1  # at most, from the last look at the age of a prediction to its stamp
 PATIENT = {"max_age_s": START_S}  # freshness for who expects each number: nothing grows too old on a busy machine
 SYNTHETIC = {"source": "synthetic:digits", "size": [160, 120], "fps": 30}
 
@@ -41,7 +43,7 @@ class Daemon:
 
     def child(self, verb: str) -> psutil.Process:
         """The process of `edged VERB`, once there is one."""
-        return eventually(lambda: [each for each in self.children() if verb in _command(each)], START_S)[0]
+        return eventually(lambda: [each for each in self.children() if verb in _command(each)])[0]
 
     def first(self, count: int, **arguments: Any) -> list[Prediction]:
         """The next predictions."""
@@ -52,7 +54,7 @@ class Daemon:
             raise AssertionError(f"{error}\n{self.log()}") from None
 
     def metrics(self) -> str:
-        with urlopen(f"http://{self.config['metrics']['address']}/metrics", timeout=5) as answer:
+        with urlopen(f"http://{self.config['metrics']['address']}/metrics", timeout=LIMIT_S) as answer:
             return str(answer.read().decode())
 
     def log(self) -> str:
@@ -65,7 +67,7 @@ class Daemon:
 
     def end(self) -> dict[str, Any]:
         """The summary, after the daemon has ended by itself."""
-        assert self.process.wait(START_S) == 0, self.log()
+        assert self.process.wait(LIMIT_S) == 0, self.log()
         summary: dict[str, Any] = json.loads((self.folder / "stdout").read_text().splitlines()[-1])
         return summary
 

@@ -14,7 +14,7 @@ import zmq
 from edged.client.stream import PredictionStream
 from edged.transport.client_socket import curve_of
 from tests.cli.command import edged
-from tests.e2e.daemon import START_S, Daemon
+from tests.e2e.daemon import Daemon
 from tests.eventually import eventually, in_background
 from tests.given_time import GivenTime
 
@@ -45,7 +45,7 @@ def seconds_to_recover(daemon: Daemon, worker: psutil.Process, fault: Callable[[
     """Return given seconds from the fault to the first prediction after the end of the worker that met it."""
     given = GivenTime()
     fault()
-    eventually(lambda: not worker.is_running(), START_S)
+    eventually(lambda: not worker.is_running())
     assert daemon.first(1)
     took_s = given.seconds()
     print(f"{took_s:.2f} s from the fault to the next prediction")

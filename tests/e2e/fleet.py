@@ -24,7 +24,7 @@ from tests.cli.command import edged
 from tests.cli.models import small_network
 from tests.conftest import ROOT
 from tests.e2e.daemon import START_S, Daemon, compiled, config_in, run_edged
-from tests.eventually import eventually, free_port
+from tests.eventually import LIMIT_S, eventually, free_port
 
 CALM = {"source": "synthetic:digits", "size": [160, 120], "fps": 20}
 GATE = "agreement>=0.98,not_finite=0"  # costs are compared by `tests/fleet`, where nothing else computes
@@ -134,7 +134,7 @@ def started(folder: Path, port: int) -> Iterator["subprocess.Popen[bytes]"]:
     with (folder / "server.log").open("a") as log:
         process = subprocess.Popen(["nats-server", "-c", folder / "server.conf"], stdout=log, stderr=log)
     try:
-        eventually(lambda: _accepts(port), START_S)
+        eventually(lambda: _accepts(port))
         yield process
     finally:
         process.kill()
@@ -179,6 +179,6 @@ def new_nkey(path: Path) -> str:
 
 
 def _accepts(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S):
         return True
     return False

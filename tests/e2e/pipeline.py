@@ -12,14 +12,12 @@ from typing import Any
 
 from edged.transport.keys import new_pair
 from tests.cli.models import SIZE, small_network
-from tests.e2e.daemon import SYNTHETIC, compiled, conserves
+from tests.e2e.daemon import MAX_AGE_S, STAMP_S, SYNTHETIC, compiled, conserves
 from tests.e2e.hosts import Host, hosts
 from tests.e2e.witness import RawSubscriber
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 from tests.given_time import GivenTime
 
-START_S = 60.0  # on a machine that is busy
-MAX_AGE_S = 0.5
 PORT = 5572
 HUB = f"tcp://192.168.1.10:{PORT}"
 EDGED = (sys.executable, "-m", "edged")
@@ -56,6 +54,7 @@ class Pipeline:
     seen: RawSubscriber
     processes: dict[str, "subprocess.Popen[str]"] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)  # the hub's, after the stop
+    given: GivenTime = field(default_factory=GivenTime)
 
     def write(self, config: dict[str, Any] | str) -> None:
         """Give every host this config, or this file."""
@@ -82,29 +81,29 @@ class Pipeline:
         """As a power cut does."""
         process = self.processes.pop(name)
         process.kill()
-        process.wait(START_S)
+        process.wait(LIMIT_S)
 
     def ends(self, name: str) -> int:
         """The exit code of a process that ends by itself."""
-        return self.processes.pop(name).wait(START_S)
+        return self.processes.pop(name).wait(LIMIT_S)
 
-    def goes_on(self) -> float:
-        """Return given seconds until the next prediction."""
+    def goes_on(self, count: int = 1) -> float:
+        """Return given seconds until the next prediction, or until so many have come."""
         before = len(self.seen.seen)
-        return self.seconds_until(lambda: len(self.seen.seen) > before)
+        return self.seconds_until(lambda: len(self.seen.seen) >= before + count)
 
     def seconds_until(self, condition: Callable[[], object]) -> float:
         """Return given seconds from now until the condition holds."""
         given = GivenTime()
         try:
-            eventually(condition, START_S)
+            eventually(condition)
         except AssertionError as error:
             raise AssertionError(f"{error}\nthe hub's log ends:\n{self.log('hub')[-3000:]}") from None
         return given.seconds()
 
     def says(self, name: str, words: str, after: int = 0) -> bool:
         """Whether the log of a process has these words beyond so many characters, once it has."""
-        return eventually(lambda: words in self.log(name)[after:], START_S)
+        return eventually(lambda: words in self.log(name)[after:])
 
     def log(self, name: str) -> str:
         """All that processes of this name have said."""
@@ -123,7 +122,7 @@ class Pipeline:
         """The hub; the others go on."""
         hub = self.processes.pop("hub")
         hub.send_signal(signal.SIGTERM)
-        assert hub.wait(START_S) == 0, self.log("hub")
+        assert hub.wait(LIMIT_S) == 0, self.log("hub")
         self.summary = json.loads((self.folder / "hub.out").read_text().splitlines()[-1])
 
     def is_whole(self) -> bool:
@@ -132,7 +131,8 @@ class Pipeline:
         numbers = {each["seq"] for each in seen}
         frames = {(each["camera"], each["frame"], each["captured_at"]) for each in seen}
         assert len(numbers) == len(frames) == len(seen)
-        assert max(each["seconds"]["total"] + each["clock_error"] for each in seen) <= MAX_AGE_S
+        oldest_s = max(each["seconds"]["total"] + each["clock_error"] for each in seen)
+        assert oldest_s <= MAX_AGE_S + STAMP_S + self.given.taken_s()
         self.stop()
         return conserves(self.summary)
 

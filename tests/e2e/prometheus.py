@@ -16,9 +16,8 @@ from urllib.request import urlopen
 import pytest
 import yaml
 
-from tests.eventually import eventually, free_port
+from tests.eventually import LIMIT_S, eventually, free_port
 
-START_S = 90.0
 Labels = Mapping[str, str]
 
 
@@ -53,7 +52,9 @@ class Prometheus:
 
     def _get(self, path: str, **parameters: object) -> dict[str, Any]:
         try:
-            with urlopen(f"http://{self.address}/api/v1/{path}?{urlencode(parameters)}", timeout=10) as answer:
+            with urlopen(
+                f"http://{self.address}/api/v1/{path}?{urlencode(parameters)}", timeout=LIMIT_S
+            ) as answer:
                 data: dict[str, Any] = json.load(answer)["data"]
         except HTTPError as error:
             raise AssertionError(f"{parameters}: {error.read().decode()}") from None
@@ -71,7 +72,7 @@ def scraping(folder: Path, config: dict[str, Any]) -> Iterator[Prometheus]:
     with (folder / "prometheus.log").open("w") as log:
         process = subprocess.Popen([*command, f"--web.listen-address={server.address}"], cwd=folder, stderr=log)
     try:
-        eventually(lambda: _is_ready(server) or process.poll() is not None, START_S)
+        eventually(lambda: _is_ready(server) or process.poll() is not None)
         assert process.poll() is None, (folder / "prometheus.log").read_text()
         yield server
     finally:
@@ -81,7 +82,7 @@ def scraping(folder: Path, config: dict[str, Any]) -> Iterator[Prometheus]:
 
 def _is_ready(server: Prometheus) -> bool:
     try:
-        with urlopen(f"http://{server.address}/-/ready", timeout=5) as answer:
+        with urlopen(f"http://{server.address}/-/ready", timeout=LIMIT_S) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False

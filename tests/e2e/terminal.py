@@ -15,7 +15,7 @@ from typing import Any
 
 import pyte
 
-SHOWS_S = 30.0
+from tests.eventually import LIMIT_S, TURN_S
 
 
 class Terminal:
@@ -49,13 +49,13 @@ class Terminal:
             self._stream.feed(news)
         return [row.rstrip() for row in self._screen.display]
 
-    def shows(self, *texts: str, within_s: float = SHOWS_S) -> list[str]:
+    def shows(self, *texts: str, within_s: float = LIMIT_S) -> list[str]:
         """The rows, once all of these are in them."""
         end_s = time.monotonic() + within_s
         while not all(any(text in row for row in self.rows()) for text in texts):
             assert time.monotonic() < end_s, "\n".join(self.rows())
             assert self.process.poll() is None, "\n".join(self.rows())
-            select.select([self._ours], [], [], 0.1)
+            select.select([self._ours], [], [], TURN_S)
         return self.rows()
 
     def press(self, keys: str) -> None:
@@ -69,7 +69,7 @@ class Terminal:
         """The exit code."""
         while self.process.poll() is None:  # it may wait for us to read
             self.rows()
-            select.select([self._ours], [], [], 0.02)
+            select.select([self._ours], [], [], TURN_S)
         self.rows()
         return self.process.returncode
 

@@ -12,7 +12,7 @@ from edged.transport.keys import new_pair
 from edged.view.listener import listening as listening_for
 from edged.view.watcher import Watcher
 from tests.cli.command import edged
-from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
+from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.e2e.daemon_use import listening, rejected, reload
 from tests.eventually import eventually, free_port
 
@@ -54,8 +54,8 @@ def test_the_command_takes_the_keys(daemon: Daemon) -> None:
 def test_a_view_shows_what_its_key_lets_it_see_or_why_it_sees_nothing(daemon: Daemon) -> None:
     watchers = Watcher(daemon.address), Watcher(daemon.address)
     with listening_for(watchers[0], curve_of(**keys_of(daemon))), listening_for(watchers[1]):
-        eventually(watchers[0].newest, START_S)
-        eventually(lambda: watchers[1].refusal == NO_KEY, START_S)
+        eventually(watchers[0].newest)
+        eventually(lambda: watchers[1].refusal == NO_KEY)
     assert watchers[0].refusal == ""
     assert watchers[1].node_state(time.monotonic()).stale
 
@@ -73,10 +73,10 @@ def test_who_has_not_hears_why_and_is_counted_and_logged_with_the_address(
 ) -> None:
     keys = keys_of(daemon, name, hub) if name else {}
     with listening(daemon, **keys) as got:
-        eventually(lambda: told in caplog.text, START_S)
-        eventually(lambda: rejected(daemon, reason) > 0, START_S)  # who hangs up first differs from try to try
+        eventually(lambda: told in caplog.text)
+        eventually(lambda: rejected(daemon, reason) > 0)  # who hangs up first differs from try to try
         # A connection that ends before the guard sees it has no address: the next try may have one.
-        eventually(lambda: "publish.address: a peer at 127.0.0.1 was rejected" in daemon.log(), START_S)
+        eventually(lambda: "publish.address: a peer at 127.0.0.1 was rejected" in daemon.log())
     assert not got
 
 
@@ -88,7 +88,7 @@ def test_a_key_that_is_allowed_later_works_at_once_and_one_that_is_removed_is_cu
         assert not got
         allowed.write_text((daemon.folder / "mallory.pub").read_text())
         reload(daemon)
-        eventually(lambda: len(got) > 5, START_S)
+        eventually(lambda: len(got) > 5)
         allowed.unlink()
         before = rejected(daemon, "unknown_key")
         reload(daemon)
@@ -116,7 +116,7 @@ def test_a_journal_of_a_daemon_with_keys_is_for_its_user_alone(daemon: Daemon) -
 def test_an_address_beyond_this_host_is_open_with_keys_and_said_to_be_insecure_without(tmp_path: Path) -> None:
     ports = {key: f"tcp://0.0.0.0:{free_port()}" for key in ("address", "replay")}
     with run_edged(tmp_path, config=config_in(tmp_path, publish={**ports, "insecure": True})) as daemon:
-        eventually(lambda: "publish.address: tcp://0.0.0.0" in daemon.log(), START_S)
+        eventually(lambda: "publish.address: tcp://0.0.0.0" in daemon.log())
         assert 'edged_insecure{endpoint="publish.address"} 1.0' in daemon.metrics()
         for private in ("link.address", "metrics.address"):
             assert f'edged_insecure{{endpoint="{private}"}} 0.0' in daemon.metrics()

@@ -10,7 +10,7 @@ import pytest
 
 from edged.transport.keys import new_pair
 from tests.conftest import ROOT
-from tests.e2e.pipeline import EDGED, START_S, Pipeline, pipeline
+from tests.e2e.pipeline import EDGED, Pipeline, pipeline
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.deep
@@ -63,19 +63,19 @@ def test_cameras_on_one_board_and_a_gpu_on_another(tmp_path: Path) -> None:
 def test_two_workers_with_failover(tmp_path: Path) -> None:
     with boards(tmp_path, "failover", "hub", "big") as running:
         running.start("big", "worker", "--host", "big")
-        eventually(lambda: workers(running) == {"big-0"}, START_S)
+        eventually(lambda: workers(running) == {"big-0"})
         with running.hosts["big"].cut_off():
-            eventually(lambda: workers(running) == {"local-1"}, START_S)
+            eventually(lambda: workers(running) == {"local-1"})
             assert 'edged_worker_serving{worker="local-1"} 1.0' in running.metrics()
-        eventually(lambda: workers(running) == {"big-0"}, START_S)
+        eventually(lambda: workers(running) == {"big-0"})
         assert 'edged_switches_total{worker="big-0"}' in running.metrics()
 
 
 def test_a_split_network(tmp_path: Path) -> None:
     with boards(tmp_path, "split", "hub", "big") as running:
         running.start("big", "worker", "--host", "big")
-        eventually(lambda: workers(running) == BOTH, START_S)
+        eventually(lambda: workers(running) == BOTH)
         running.kill("big")
-        eventually(lambda: workers(running) == {"local-2"}, START_S)
+        eventually(lambda: workers(running) == {"local-2"})
         running.start("big", "worker", "--host", "big")
-        eventually(lambda: workers(running) == BOTH, START_S)
+        eventually(lambda: workers(running) == BOTH)

@@ -12,8 +12,8 @@ import pytest
 from tests.cli.command import edged
 from tests.e2e.broker import bridge, has_broker, listener, mosquitto
 from tests.e2e.certificates import new_authority, new_certificate
-from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, run_edged
-from tests.eventually import eventually, free_port
+from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, run_edged
+from tests.eventually import LIMIT_S, eventually, free_port
 
 OPEN = ("allow_anonymous true",)
 NODE, CAMERA = "edged/test/availability", "edged/test/demo"
@@ -57,13 +57,13 @@ def test_states_predictions_and_pictures_arrive_and_a_stop_is_offline(
                 f"{CAMERA}/snapshot",
                 f"{CAMERA}/statistics",
             ]
-            eventually(lambda: set(topics) <= heard.last.keys(), START_S)
+            eventually(lambda: set(topics) <= heard.last.keys())
             assert heard.last[NODE] == "online"
             assert heard.last[f"{CAMERA}/state"] in {*"01234"}
             assert json.loads(heard.last[f"{CAMERA}/prediction"])["score"] > 0
             assert "homeassistant/camera/edged_test/demo_snapshot/config" in heard.last
             process.send_signal(signal.SIGTERM)
-            assert process.wait(START_S) == 0
+            assert process.wait(LIMIT_S) == 0
         eventually(lambda: heard.last[NODE] == "offline")
 
 
@@ -73,11 +73,11 @@ def test_a_bridge_that_is_killed_and_a_daemon_that_ends_are_offline(
 ) -> None:
     with mosquitto(tmp_path, port, *OPEN), listener(port) as heard:
         with bridge(tmp_path / "edged.yaml", tmp_path) as process:
-            eventually(lambda: heard.last.get(NODE) == "online", START_S)
+            eventually(lambda: heard.last.get(NODE) == "online")
             process.kill()
             eventually(lambda: heard.last[NODE] == "offline")  # the broker says so, in its place
         with bridge(tmp_path / "edged.yaml", tmp_path):
-            eventually(lambda: heard.last[NODE] == "online", START_S)
+            eventually(lambda: heard.last[NODE] == "online")
             daemon.stop()
             eventually(lambda: heard.last[NODE] == "offline")
 
@@ -85,10 +85,10 @@ def test_a_bridge_that_is_killed_and_a_daemon_that_ends_are_offline(
 @pytest.mark.deep
 def test_a_broker_that_starts_late_and_again_gets_everything(tmp_path: Path, port: int, daemon: Daemon) -> None:
     with bridge(tmp_path / "edged.yaml", tmp_path):
-        eventually(lambda: "does not answer; trying again" in (tmp_path / "bridge.log").read_text(), START_S)
+        eventually(lambda: "does not answer; trying again" in (tmp_path / "bridge.log").read_text())
         for _ in range(2):  # it keeps nothing from one start to the next
             with mosquitto(tmp_path, port, *OPEN), listener(port) as heard:
-                eventually(lambda heard=heard: {NODE, f"{CAMERA}/state"} <= heard.last.keys(), START_S)  # type: ignore[misc]
+                eventually(lambda heard=heard: {NODE, f"{CAMERA}/state"} <= heard.last.keys())  # type: ignore[misc]
                 assert any(topic.startswith("homeassistant/") for topic in heard.last)
 
 
@@ -112,7 +112,7 @@ def test_tls_and_a_password_and_the_wrong_ones(tmp_path: Path, port: int) -> Non
         ):
             file.write_text(json.dumps(config_in(tmp_path) | {"mqtt": mqtt}))
             with bridge(file, tmp_path):
-                eventually(lambda expected=expected: expected in log.read_text(), START_S)  # type: ignore[misc]
+                eventually(lambda expected=expected: expected in log.read_text())  # type: ignore[misc]
     assert "secret" not in log.read_text()
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.bridge.fleet import (
-    WITHIN_S,
     Stream,
     a_busy_hub,
     bridge,
@@ -42,9 +41,9 @@ def test_predictions_from_before_and_after_its_start_arrive(tmp_path: Path, port
     with nats_server(tmp_path, port), a_hub(tmp_path, where) as hub:
         hub.publish(50)
         with bridge(config_file(tmp_path, where, port)) as carrying:
-            eventually(lambda: hub.serve() and carrying.carried == 49, WITHIN_S)
+            eventually(lambda: hub.serve() and carrying.carried == 49)
             hub.publish(3)
-            eventually(lambda: hub.serve() and carrying.carried == 52, WITHIN_S)
+            eventually(lambda: hub.serve() and carrying.carried == 52)
             assert carrying.stop() == 0
         assert stream.numbers() == [*range(53)]
         found = json.loads(stream.payloads("edged.test.door.prediction")[-1])
@@ -75,13 +74,13 @@ def test_without_its_file_the_place_is_read_in_the_stream(tmp_path: Path, port: 
     with nats_server(tmp_path, port), a_hub(tmp_path, where) as hub:
         hub.publish(300)
         with bridge(config_file(tmp_path, where, port)) as carrying:
-            eventually(lambda: hub.serve() and carrying.carried == 299, WITHIN_S)
+            eventually(lambda: hub.serve() and carrying.carried == 299)
             carrying.stop(signal.SIGKILL)
             place = tmp_path / "edged" / "test" / "nats-place.json"
             place.unlink()
             hub.publish(10)
             carrying.start()
-            eventually(lambda: hub.serve() and carrying.carried == 309, WITHIN_S)
+            eventually(lambda: hub.serve() and carrying.carried == 309)
         assert stream.numbers() == [*range(310)]
 
 
@@ -93,12 +92,12 @@ def test_a_server_that_was_away_gets_what_the_journal_holds_and_one_gap(
     config = config_file(tmp_path, where, port)
     with nats_server(tmp_path, port) as server, a_hub(tmp_path, where) as hub, bridge(config) as carrying:
         hub.publish(10)
-        eventually(lambda: hub.serve() and carrying.carried == 9, WITHIN_S)
+        eventually(lambda: hub.serve() and carrying.carried == 9)
         server.kill()
         hub.publish(20, kept=False, sent=False)
         hub.publish(5)
         server.start()
-        eventually(lambda: hub.serve() and carrying.carried == 34, WITHIN_S)
+        eventually(lambda: hub.serve() and carrying.carried == 34)
         assert stream.numbers() == [*range(10), *range(30, 35)]
         (gap,) = map(json.loads, stream.payloads("edged.test.gap"))
         assert {key: gap[key] for key in ("node", "first", "last", "lost")} == {
@@ -118,11 +117,11 @@ def test_a_stream_that_is_full_takes_the_rest_once_there_is_room(
         with bridge(config_file(tmp_path, where, port)) as carrying:
             full = "does not take this message (maximum messages exceeded): raise its limits, or make room"
             log = carrying.log.read_text
-            eventually(lambda: hub.serve() and carrying.reports(full), WITHIN_S)
-            eventually(lambda: hub.serve() and re.search(r"next attempt in [2-9]\.", log()), WITHIN_S)
+            eventually(lambda: hub.serve() and carrying.reports(full))
+            eventually(lambda: hub.serve() and re.search(r"next attempt in [2-9]\.", log()))
             assert log().count(full) == 1, "the same problem is logged once"
             stream.add(max_msgs=10_000, **kept)
-            eventually(lambda: hub.serve() and carrying.carried == 199, WITHIN_S)
+            eventually(lambda: hub.serve() and carrying.carried == 199)
         assert sorted(stream.numbers()) == [*range(200)]
 
 
@@ -140,8 +139,8 @@ def test_a_stream_that_does_not_fit_is_named(
     with nats_server(tmp_path, port):
         Stream(port, name).add(subjects=["edged.>"], **fields)
         with bridge(config_file(tmp_path, where, port)) as carrying:
-            eventually(lambda: carrying.reports(f"{message}"), WITHIN_S)
-            eventually(lambda: carrying.reports("trying again"), WITHIN_S)
+            eventually(lambda: carrying.reports(f"{message}"))
+            eventually(lambda: carrying.reports("trying again"))
 
 
 def test_statuses_events_and_pictures_of_a_real_daemon_arrive(tmp_path: Path, port: int) -> None:
@@ -157,12 +156,12 @@ def test_statuses_events_and_pictures_of_a_real_daemon_arrive(tmp_path: Path, po
     stream, latest = Stream(port), Stream(port, "EDGED_LATEST")
     with nats_server(tmp_path, port), run_edged(tmp_path, config=config), bridge(tmp_path / "edged.yaml"):
         node = "edged.a%2Eboard"
-        eventually(lambda: stream.is_there() and latest.is_there(), WITHIN_S)
-        eventually(lambda: stream.payloads(f"{node}.demo.prediction"), WITHIN_S)
-        eventually(lambda: stream.payloads(f"{node}.demo.event"), WITHIN_S)
-        (status,) = eventually(lambda: latest.payloads(f"{node}.status"), WITHIN_S)
+        eventually(lambda: stream.is_there() and latest.is_there())
+        eventually(lambda: stream.payloads(f"{node}.demo.prediction"))
+        eventually(lambda: stream.payloads(f"{node}.demo.event"))
+        (status,) = eventually(lambda: latest.payloads(f"{node}.status"))
         assert json.loads(status)["node"] == "a.board"
-        (picture,) = eventually(lambda: latest.payloads(f"{node}.demo.snapshot"), WITHIN_S)
+        (picture,) = eventually(lambda: latest.payloads(f"{node}.demo.snapshot"))
         assert picture.startswith(b"\xff\xd8")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
+from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.energy.supply import Supply
 from tests.energy.sysfs import powercap_zone
 from tests.eventually import eventually, in_background
@@ -38,10 +38,8 @@ def test_predictions_bear_their_devices_rail_and_one_that_blocks_changes_nothing
         memory.unlink()
         os.mkfifo(memory)
         since = supply.joules - value(daemon, TOTAL, rail="package-0")
-        eventually(lambda: value(daemon, TOTAL, rail="package-0") > 2 * WATTS, START_S)
-        eventually(
-            lambda: abs(value(daemon, TOTAL, rail="package-0") + since - supply.joules) < WATTS / 5, START_S
-        )
+        eventually(lambda: value(daemon, TOTAL, rail="package-0") > 2 * WATTS)
+        eventually(lambda: abs(value(daemon, TOTAL, rail="package-0") + since - supply.joules) < WATTS / 5)
         assert value(daemon, "edged_idle_watts", rail="package-0") > 0
         assert all(each.energy.joules is not None for each in daemon.first(3))
 
@@ -59,7 +57,7 @@ def test_without_a_rail_joules_are_estimated_from_the_workers_processor_time(tmp
             return float(sum(worker.cpu_times()[:2]))
 
         before, begin_s = joules(), processor_s()
-        eventually(lambda: joules() > before + 4, START_S)
+        eventually(lambda: joules() > before + 4)
         end_s = processor_s()
         daemon.first(2)
         after, all_s = joules(), processor_s()

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from tests.disks import a_small_disk, an_ext4, fill, frozen
-from tests.e2e.daemon import START_S, Daemon, config_in, conserves, run_edged
+from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
 from tests.e2e.daemon_use import WITHIN_S
 from tests.e2e.injected_faults import breakable
 from tests.eventually import eventually
@@ -28,8 +28,8 @@ def test_a_device_that_hangs_too_often_gives_way_to_numpy_and_serves_again_once_
     with run_edged(tmp_path, config=config_in(tmp_path, workers=workers, recovery=recovery)) as daemon:
         first = device(daemon)
         assert seconds_until(lambda: device(daemon) == "NumPy", lambda: trigger("endless")) < WITHIN_S
-        eventually(lambda: device(daemon) == first, START_S)
-        eventually(lambda: "local-1 has yielded its device" in daemon.log(), START_S)
+        eventually(lambda: device(daemon) == first)
+        eventually(lambda: "local-1 has yielded its device" in daemon.log())
         numbers = [each.seq for each in daemon.first(20)]
         assert numbers == list(range(numbers[0], numbers[0] + 20))
         assert conserves(daemon.stop())
@@ -50,8 +50,8 @@ def test_a_worker_that_not_even_sigkill_ends_is_left_behind_and_the_next_device_
             fault = str(disk / "file")
             assert seconds_until(lambda: device(daemon) == "NumPy", lambda: trigger(fault)) < STUCK_S
             assert stuck.status() == psutil.STATUS_DISK_SLEEP
-            eventually(lambda: f"is in use by process {stuck.pid}" in daemon.log(), START_S)
-        eventually(lambda: device(daemon) == first, START_S)
+            eventually(lambda: f"is in use by process {stuck.pid}" in daemon.log())
+        eventually(lambda: device(daemon) == first)
         assert not stuck.is_running()
         assert conserves(daemon.stop())
 
@@ -66,7 +66,7 @@ def test_beside_a_worker_that_is_stuck_in_the_kernel_no_second_daemon_uses_the_d
             with run_edged(tmp_path, config=config) as first:
                 device_name, stuck = device(first), first.child("worker")
                 trigger(str(disk / "file"))
-                eventually(lambda: stuck.status() == psutil.STATUS_DISK_SLEEP, START_S)
+                eventually(lambda: stuck.status() == psutil.STATUS_DISK_SLEEP)
                 first.process.kill()
                 first.process.wait()
             with run_edged(tmp_path, config=config) as second:
@@ -95,7 +95,7 @@ def seconds_until(condition: Callable[[], bool], fault: Callable[[], None]) -> f
     """Return given seconds from the fault until the condition holds."""
     given = GivenTime()
     fault()
-    eventually(condition, START_S)
+    eventually(condition)
     took_s = given.seconds()
     print(f"{took_s:.2f} s until another device serves")
     return took_s

@@ -29,7 +29,7 @@ def answers(board: Board) -> str:
 def test_a_model_is_tried_promoted_and_taken_back(tmp_path: Path, fleet: Fleet) -> None:
     fleet.publish(variation(tmp_path / "doors-2.onnx"))
     with board(fleet, "north") as north, north.agent():
-        eventually(lambda: "north" in fleet.nodes(), START_S)
+        eventually(lambda: "north" in fleet.nodes())
         before = answers(north)
         rollout = fleet.begin("doors-2")
         report = fleet.wait_for(north="promoted")["north"]
@@ -50,7 +50,7 @@ def test_a_model_of_another_signer_is_refused_and_so_is_one_that_was_changed_in_
 ) -> None:
     with board(fleet, "north") as north, north.agent():
         fleet.publish(variation(tmp_path / "foreign.onnx"), key="mallory")
-        eventually(lambda: "north" in fleet.nodes(), START_S)
+        eventually(lambda: "north" in fleet.nodes())
         fleet.begin("foreign")
         report = fleet.wait_for(north="refused")["north"]
         assert "which is not in fleet.signers of this board" in report["message"]
@@ -95,7 +95,7 @@ def exchange_content(fleet: Fleet, content: bytes) -> None:
 def test_a_gate_that_cannot_be_evaluated_names_its_metric(tmp_path: Path, fleet: Fleet) -> None:
     fleet.publish(variation(tmp_path / "doors-2.onnx"))
     with board(fleet, "north", energy={"rails": "none"}) as north, north.agent():
-        eventually(lambda: "north" in fleet.nodes(), START_S)
+        eventually(lambda: "north" in fleet.nodes())
         done = fleet.run("rollout", "doors-2", "--gate", "p98<=2x")
         assert (done.returncode, "there is no metric p98" in done.stderr) == (2, True)
         fleet.begin("doors-2", gate=f"{GATE},joules<=2x")
@@ -111,7 +111,7 @@ def test_of_three_nodes_one_fails_its_gate_and_the_others_promote(tmp_path: Path
         running = {name: resources.enter_context(each) for name, each in boards.items()}
         for each in running.values():
             resources.enter_context(each.agent())
-        eventually(lambda: len(fleet.nodes()) == len(NODES), START_S)
+        eventually(lambda: len(fleet.nodes()) == len(NODES))
         rollout = fleet.begin("doors-2")
         reports = fleet.wait_for(north="promoted", east="promoted", south="refused")
         assert "the gate fails in shadow: agreement" in reports["south"]["message"]
@@ -128,13 +128,13 @@ def test_the_second_stage_follows_the_first_and_stops_where_that_failed(tmp_path
     fleet.publish(variation(tmp_path / "doors-2.onnx"))
     fleet.publish(variation(tmp_path / "bad.onnx", amount=3.0))
     with board(fleet, "north") as north, board(fleet, "east") as east, north.agent(), east.agent():
-        eventually(lambda: len(fleet.nodes()) == 2, START_S)
+        eventually(lambda: len(fleet.nodes()) == 2)
         fleet.begin("doors-2", "--to", "10%", "--then", "100%")
         fleet.wait_for(north="promoted", east="promoted")
         rollout = fleet.begin("bad", "--to", "10%", "--then", "100%")
         first, second = (stage["nodes"][0] for stage in rollout["stages"])
         reports = fleet.wait_for(**{first: "refused", second: "waiting"})
-        eventually(lambda: "has failed" in fleet.nodes()[second]["message"], START_S)
+        eventually(lambda: "has failed" in fleet.nodes()[second]["message"])
         assert reports[second]["sha256"] != rollout["model"]["sha256"]
 
 
@@ -143,7 +143,7 @@ def test_a_node_that_was_off_and_one_whose_agent_was_killed_catch_up(tmp_path: P
     fleet.publish(variation(tmp_path / "doors-2.onnx"))
     with board(fleet, "north") as north:
         with north.agent():
-            eventually(lambda: "north" in fleet.nodes(), START_S)
+            eventually(lambda: "north" in fleet.nodes())
         rollout = fleet.begin("doors-2")  # while its agent is off
         for phase in ("trial", "watching"):
             kill_agent_in(phase, north)
@@ -168,12 +168,12 @@ def test_a_pause_holds_the_promotion_and_a_server_that_is_away_holds_nothing_up_
 ) -> None:
     fleet.publish(variation(tmp_path / "doors-2.onnx"))
     with board(fleet, "north") as north, north.agent() as agent:
-        eventually(lambda: "north" in fleet.nodes(), START_S)
+        eventually(lambda: "north" in fleet.nodes())
         before = answers(north)
         fleet.begin("doors-2")
         with suspended(eventually(psutil.Process(agent.pid).children, 2 * START_S)[0]):  # its trial
             assert fleet.run("pause").returncode == 0
-        eventually(lambda: "paused" in fleet.nodes()["north"]["message"], START_S)
+        eventually(lambda: "paused" in fleet.nodes()["north"]["message"])
         assert answers(north) == before
         fleet.process.kill()
         fleet.process.wait()
@@ -187,7 +187,7 @@ def test_a_pause_holds_the_promotion_and_a_server_that_is_away_holds_nothing_up_
 def test_a_model_that_answers_with_nan_never_answers(tmp_path: Path, fleet: Fleet) -> None:
     fleet.publish(variation(tmp_path / "nan.onnx", amount=1e30))
     with board(fleet, "north") as north, north.agent():
-        eventually(lambda: "north" in fleet.nodes(), START_S)
+        eventually(lambda: "north" in fleet.nodes())
         before = answers(north)
         fleet.begin("nan", gate="not_finite=0")
         assert "not_finite" in fleet.wait_for(north="refused")["north"]["message"]

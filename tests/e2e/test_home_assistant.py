@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.broker import bridge, has_broker, mosquitto
-from tests.e2e.daemon import START_S, SYNTHETIC, config_in, run_edged
+from tests.e2e.daemon import SYNTHETIC, config_in, run_edged
 from tests.e2e.home_assistant import Home, has_home_assistant, home_assistant
 from tests.eventually import eventually, free_port
 
@@ -45,7 +45,7 @@ def test_the_entities_of_a_camera_appear_show_what_it_sees_and_become_unavailabl
         run_edged(tmp_path, config=config) as daemon,
         bridge(tmp_path / "edged.yaml", tmp_path),
     ):
-        eventually(lambda: are_known(home, OF_CAMERA | OF_NODE), START_S)
+        eventually(lambda: are_known(home, OF_CAMERA | OF_NODE))
         states = home.states()
         assert states["sensor.demo_test_state"] in DIGITS
         assert states["sensor.demo_test_label"] in DIGITS
@@ -54,7 +54,7 @@ def test_the_entities_of_a_camera_appear_show_what_it_sees_and_become_unavailabl
         assert home.attributes("sensor.demo_test_rate")["unit_of_measurement"] == "fps"
 
         daemon.stop()
-        eventually(lambda: home.states()["sensor.demo_test_label"] == "unavailable", START_S)
+        eventually(lambda: home.states()["sensor.demo_test_label"] == "unavailable")
         assert home.states()["binary_sensor.edged_test_running"] == "off"
         assert "mqtt" not in home.log
         assert "Template" not in home.log

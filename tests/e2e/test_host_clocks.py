@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.injected_faults import HOUR_S, WallClock
-from tests.e2e.pipeline import EDGED, START_S, THREE, config_in, pipeline
+from tests.e2e.pipeline import EDGED, THREE, config_in, pipeline
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.deep
@@ -34,8 +34,8 @@ def test_clocks_of_other_hosts_are_off_and_no_stage_is(tmp_path: Path) -> None:
         running.start("hub", *THREE["hub"])
         running.start("gate", *THREE["gate"], by=(*OTHER_CLOCK, *EDGED), **wall.environment)
         running.start("big", *THREE["big"], by=(*OTHER_CLOCK, *EDGED))
-        eventually(lambda: len(running.seen.seen) > SEEN, START_S)
-        eventually(lambda: running.predictions(-1)[0]["clock_error"] < KNOWN_S, START_S)
+        eventually(lambda: len(running.seen.seen) > SEEN)
+        eventually(lambda: running.predictions(-1)[0]["clock_error"] < KNOWN_S)
         seen, now = running.predictions(), time.time()
         for each in seen:
             stages = {name: value for name, value in each["seconds"].items() if name not in {"capture", "total"}}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.daemon import SYNTHETIC
-from tests.e2e.pipeline import EDGED, START_S, config_in, pipeline
+from tests.e2e.pipeline import EDGED, config_in, pipeline
 from tests.energy.supply import Supply
 from tests.energy.sysfs import powercap_zone
 from tests.eventually import eventually, in_background
@@ -41,16 +41,14 @@ def test_two_workers_of_a_host_count_its_energy_once(tmp_path: Path) -> None:
             return next((float(line.split()[-1]) for line in lines if f"joules_total{LABELS}" in line), 0.0)
 
         running.start("gate", "camera", "yard")
-        eventually(
-            lambda: {each["model"]["worker"] for each in running.predictions(-50)} == {"big-0", "big-1"}, START_S
-        )
+        eventually(lambda: {each["model"]["worker"] for each in running.predictions(-50)} == {"big-0", "big-1"})
         before, begin = joules(), supply.joules
-        eventually(lambda: supply.joules > begin + 2 * WATTS, START_S)
+        eventually(lambda: supply.joules > begin + 2 * WATTS)
         counted, spent = joules() - before, supply.joules - begin
         print(f"{counted:.0f} J counted of {spent:.0f} J")
         assert counted == pytest.approx(spent, rel=0.25)
         shown = 'edged_temperature_celsius{node="big",sensor="cpu-thermal"} 61.0'
-        eventually(lambda: shown in running.metrics().splitlines(), START_S)
+        eventually(lambda: shown in running.metrics().splitlines())
         assert running.is_whole()
         told = [each["energy"]["joules"] for each in running.predictions()]
         assert 0 < sum(told) <= supply.joules

@@ -18,7 +18,7 @@ from edged.hub.links.authentication import REASONS
 from edged.hub.links.runtime_folder import link_address
 from edged.messages import ReplayRequest
 from edged.system.paths import runtime_directory
-from tests.e2e.daemon import START_S, Daemon, run_edged
+from tests.e2e.daemon import Daemon, run_edged
 from tests.e2e.daemon_use import listening, rejected
 from tests.e2e.zmtp import COMMAND, GREETING, MORE, connected, frame, header, is_cut, joined, ready, send_until_cut
 from tests.eventually import eventually
@@ -44,16 +44,16 @@ def hub_stays_small_and_serves_the_others(daemon: Daemon) -> Iterator[None]:
     hub = psutil.Process(daemon.process.pid)
     before = hub.memory_info().rss
     with listening(daemon) as got:
-        eventually(lambda: got, START_S)
+        eventually(lambda: got)
         yield
         count = len(got)
-        eventually(lambda: len(got) > count + 3, START_S)
+        eventually(lambda: len(got) > count + 3)
     assert all(second == first + 1 for first, second in pairwise(got))
     assert hub.memory_info().rss - before < GROWTH
 
 
 def is_rejected(daemon: Daemon, reason: str, endpoint: str, before: float) -> None:
-    eventually(lambda: rejected(daemon, reason, endpoint) > before, START_S)
+    eventually(lambda: rejected(daemon, reason, endpoint) > before)
 
 
 def all_rejected(daemon: Daemon, endpoint: str) -> float:
@@ -84,7 +84,7 @@ def test_a_peer_with_topics_of_a_megabyte_is_cut_off(daemon: Daemon) -> None:
         with joined(daemon.address, "SUB") as peer:  # libzmq's own SUB does not survive such a topic
             send_until_cut(peer, frame(b"\1" + bytes(MIB)), 1)
             assert is_cut(peer)
-    eventually(lambda: all_rejected(daemon, "publish.address") == before + 20, START_S)
+    eventually(lambda: all_rejected(daemon, "publish.address") == before + 20)
 
 
 def test_a_request_that_is_none_ends_the_connection(daemon: Daemon) -> None:
@@ -132,7 +132,7 @@ def test_random_bytes_end_the_connection(daemon: Daemon, endpoint: str) -> None:
         with connected(address_of(daemon, endpoint)) as peer:
             peer.sendall(start + NOISE)
             assert is_cut(peer)
-    eventually(lambda: all_rejected(daemon, endpoint) == before + 4, START_S)
+    eventually(lambda: all_rejected(daemon, endpoint) == before + 4)
 
 
 def test_who_does_not_end_his_handshake_is_cut_off(daemon: Daemon) -> None:
@@ -143,7 +143,7 @@ def test_who_does_not_end_his_handshake_is_cut_off(daemon: Daemon) -> None:
                 peer = peers.enter_context(connected(address_of(daemon, endpoint)))
                 peer.sendall(start)
         for endpoint in ENDPOINTS:
-            eventually(lambda: rejected(daemon, "silent", endpoint) == before[endpoint] + 5, START_S)  # noqa: B023
+            eventually(lambda: rejected(daemon, "silent", endpoint) == before[endpoint] + 5)  # noqa: B023
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
@@ -153,7 +153,7 @@ def test_a_message_that_is_too_large_is_not_even_begun(daemon: Daemon, endpoint:
         with joined(address_of(daemon, endpoint), ENDPOINTS[endpoint]) as peer:
             peer.sendall(header(size))
             assert is_cut(peer)
-    eventually(lambda: all_rejected(daemon, endpoint) == before + 4, START_S)
+    eventually(lambda: all_rejected(daemon, endpoint) == before + 4)
 
 
 @pytest.mark.parametrize("endpoint", ["publish.address", "publish.replay"])
@@ -162,7 +162,7 @@ def test_parts_and_commands_without_end_are_cut_off(daemon: Daemon, endpoint: st
     before = all_rejected(daemon, endpoint)
     with joined(address_of(daemon, endpoint), ENDPOINTS[endpoint]) as peer:
         assert send_until_cut(peer, part * 1000, 1000) < 1000
-        eventually(lambda: all_rejected(daemon, endpoint) == before + 1, START_S)
+        eventually(lambda: all_rejected(daemon, endpoint) == before + 1)
 
 
 @pytest.mark.parametrize("parts", [[b"{"], [b"", NOISE], [b'{"kind":"stop"}' * 1000, b"x"], [b"x"] * 1000])
@@ -210,4 +210,4 @@ def test_scrapes_without_end_take_no_threads_for_ever_and_none_from_others(daemo
             while rejected(daemon, "slow", "metrics.address") == at_first["slow"]:  # each of these is answered
                 peer.sendall(b"G")
         is_rejected(daemon, "slow", "metrics.address", at_first["slow"] + 20)
-    eventually(lambda: threads() <= before + 1, START_S)
+    eventually(lambda: threads() <= before + 1)

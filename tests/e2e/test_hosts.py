@@ -10,7 +10,7 @@ import pytest
 from edged import __version__
 from edged.messages import PROTOCOL
 from tests.cli.models import small_network
-from tests.e2e.pipeline import START_S, Pipeline, config_in, pipeline, three_hosts
+from tests.e2e.pipeline import Pipeline, config_in, pipeline, three_hosts
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.deep
@@ -20,7 +20,7 @@ ANOTHER_VERSION = (sys.executable, "-m", "tests.e2e.another_version")
 
 def test_a_camera_and_a_worker_on_other_hosts_serve_as_if_they_were_here(tmp_path: Path) -> None:
     with three_hosts(tmp_path) as running:
-        eventually(lambda: len(running.seen.seen) > 30, START_S)
+        eventually(lambda: len(running.seen.seen) > 30)
         last = running.predictions()[-1]
         assert 0 < last["clock_error"] < 0.1
         assert all(value >= 0 for value in last["seconds"].values())

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.daemon import SYNTHETIC
-from tests.e2e.pipeline import START_S, Pipeline, config_in, pipeline
+from tests.e2e.pipeline import Pipeline, config_in, pipeline
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.deep
@@ -43,7 +43,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
 def workers_of_the_last(running: Pipeline, count: int) -> set[str]:
     """Who has made the next predictions."""
     before = len(running.seen.seen)
-    eventually(lambda: len(running.seen.seen) >= before + count, START_S)
+    eventually(lambda: len(running.seen.seen) >= before + count)
     return {each["model"]["worker"] for each in running.predictions(before)}
 
 
@@ -51,7 +51,7 @@ def test_a_worker_that_is_added_takes_its_share_and_one_that_is_removed_loses_no
     folder = running.folder
     running.reload(config(folder, workers=[FIRST, SECOND]))
     running.start("spare", "worker", "1")
-    eventually(lambda: workers_of_the_last(running, 50) == {"big-0", "spare-1"}, START_S)
+    eventually(lambda: workers_of_the_last(running, 50) == {"big-0", "spare-1"})
     running.reload(config(folder))
     assert running.says("spare", "the config no longer has worker spare-1")
     running.ends("spare")
@@ -63,7 +63,7 @@ def test_a_camera_that_is_added_and_removed_is_counted_to_the_last_frame(running
     both = {"yard": FAST, "door": {**SYNTHETIC, "host": "gate"}}
     running.reload(config(folder, cameras=both))
     running.start("door", "camera", "door", on="gate")
-    eventually(lambda: any(each["camera"] == "door" for each in running.predictions(-50)), START_S)
+    eventually(lambda: any(each["camera"] == "door" for each in running.predictions(-50)))
     running.reload(config(folder))
     running.ends("door")
     running.goes_on()
@@ -74,8 +74,8 @@ def test_a_camera_moves_from_the_hubs_host_to_another_one_and_back(running: Pipe
     here = {"yard": {each: value for each, value in FAST.items() if each != "host"}}
     running.reload(config(folder, cameras=here))
     running.ends("gate")
-    eventually(lambda: running.predictions(-1)[0]["clock_error"] == 0, START_S)
+    eventually(lambda: running.predictions(-1)[0]["clock_error"] == 0)
     running.reload(config(folder))
     running.start("gate", "camera", "yard")
-    eventually(lambda: running.predictions(-1)[0]["clock_error"] > 0, START_S)
+    eventually(lambda: running.predictions(-1)[0]["clock_error"] > 0)
     running.goes_on()

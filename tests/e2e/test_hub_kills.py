@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from edged.messages import prediction_from_json
-from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
+from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.e2e.witness import Client, RawSubscriber, is_kept, journal_of, processes_of, untimed
 from tests.eventually import eventually
 
@@ -47,7 +47,7 @@ class Lives:
     def published(self, more: int) -> None:
         """Wait for so many more predictions."""
         wanted = len(self.raw.seen) + more
-        eventually(lambda: len(self.raw.seen) >= wanted, START_S)
+        eventually(lambda: len(self.raw.seen) >= wanted)
 
     def wait_for(self, moment: str, chance: random.Random) -> None:
         match moment:
@@ -59,14 +59,14 @@ class Lives:
                 self.published(chance.randint(2, 30))
             case "while it trims":
                 self.published(1)
-                eventually(lambda: self.raw.seen[-1].seq % TRIM_EVERY == TRIM_EVERY - 1, START_S)
+                eventually(lambda: self.raw.seen[-1].seq % TRIM_EVERY == TRIM_EVERY - 1)
         time.sleep(chance.uniform(0, 0.008))
 
     def kill(self, daemon: Daemon) -> None:
         """The hub goes without a word; all of its children must go with it."""
         daemon.process.kill()
         daemon.process.wait()
-        eventually(lambda: not processes_of(self.folder), START_S)
+        eventually(lambda: not processes_of(self.folder))
         self.read_journal()
 
     def read_journal(self) -> None:
@@ -91,7 +91,7 @@ def test_no_kill_of_the_hub_loses_a_prediction_that_was_published(tmp_path: Path
     with run_edged(tmp_path, config=lives.config) as daemon:
         lives.published(1)
         newest = lives.raw.seen[-1].seq
-        eventually(lambda: lives.client.last >= newest, START_S)
+        eventually(lambda: lives.client.last >= newest)
         lives.client.stop()
         daemon.stop()
     lives.raw.stop()

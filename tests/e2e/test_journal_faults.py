@@ -13,10 +13,10 @@ import pytest
 from edged.hub.journal.writer import TRIM_EVERY
 from tests.cli.command import edged
 from tests.disks import a_small_disk, an_ext4, fill, frozen, mounted
-from tests.e2e.daemon import PATIENT, START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.e2e.daemon import PATIENT, SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.e2e.injected_faults import WallClock
 from tests.e2e.witness import RawSubscriber, journal_of
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 from tests.given_time import GivenTime
 
 MAX_WAIT_S = 0.1
@@ -33,7 +33,7 @@ def watched(daemon: Daemon) -> Iterator[RawSubscriber]:
     raw = RawSubscriber(daemon.address)
     raw.start()
     try:
-        eventually(lambda: raw.seen, START_S)
+        eventually(lambda: raw.seen)
         yield raw
     finally:
         raw.stop()
@@ -51,7 +51,7 @@ def messages_of(raw: RawSubscriber, event: str) -> list[str]:
 def has_more(raw: RawSubscriber, count: int) -> bool:
     """Wait for so many more predictions, in an unbroken row."""
     before = len(raw.seen)
-    eventually(lambda: len(raw.seen) >= before + count, START_S)
+    eventually(lambda: len(raw.seen) >= before + count)
     return [seen.seq for seen in raw.seen] == list(range(raw.seen[0].seq, raw.seen[-1].seq + 1))
 
 
@@ -70,11 +70,11 @@ def test_on_a_full_disk_predictions_go_on_unjournaled_until_there_is_room(
         watched(daemon) as raw,
     ):
         ballast = fill(disk)
-        eventually(lambda: messages_of(raw, "journal_failed"), START_S)
+        eventually(lambda: messages_of(raw, "journal_failed"))
         assert has_more(raw, 20)
         assert "its disk is full" in messages_of(raw, "journal_failed")[0]
         ballast.unlink()
-        eventually(lambda: messages_of(raw, "journal_recovered"), START_S)
+        eventually(lambda: messages_of(raw, "journal_recovered"))
         assert has_more(raw, 5)
         assert errors(daemon, "full") > 0
         assert conserves(daemon.stop())
@@ -90,12 +90,12 @@ def test_on_a_disk_that_is_stuck_predictions_wait_for_no_longer_than_the_bound(t
         watched(daemon) as raw,
     ):
         with frozen(disk):
-            eventually(lambda: messages_of(raw, "journal_failed"), START_S)
+            eventually(lambda: messages_of(raw, "journal_failed"))
             assert has_more(raw, 40)
             late = [each.seconds.total for each in daemon.first(20)]
             assert max(late) < MAX_WAIT_S + CROWDED_S
             assert "takes too long" in messages_of(raw, "journal_failed")[0]
-        eventually(lambda: messages_of(raw, "journal_recovered"), START_S)
+        eventually(lambda: messages_of(raw, "journal_recovered"))
         assert has_more(raw, 5)
         assert errors(daemon, "stalled") >= len(marked(raw)) > 0
         summary = daemon.stop()
@@ -113,10 +113,10 @@ def test_a_daemon_whose_disk_is_stuck_still_stops_its_children_and_ends_once_the
         watched(daemon) as raw,
     ):
         with frozen(disk):
-            eventually(lambda: messages_of(raw, "journal_failed"), START_S)
+            eventually(lambda: messages_of(raw, "journal_failed"))
             given = GivenTime()
             daemon.process.terminate()
-            eventually(lambda: (tmp_path / "stdout").read_text().endswith("}\n"), START_S)
+            eventually(lambda: (tmp_path / "stdout").read_text().endswith("}\n"))
             assert given.seconds() < 10
         assert conserves(daemon.end())
 
@@ -131,7 +131,7 @@ def test_a_journal_that_is_damaged_while_the_daemon_runs_is_replaced(tmp_path: P
             with file.open("r+b") as content:
                 content.write(os.urandom(file.stat().st_size))
         daemon.first(1, since_s=60)  # somebody asks for what was there
-        eventually(lambda: messages_of(raw, "journal_quarantined"), START_S)
+        eventually(lambda: messages_of(raw, "journal_quarantined"))
         assert has_more(raw, 10)
         assert conserves(daemon.stop())
     assert list(tmp_path.glob("journal.sqlite.damaged-*"))
@@ -144,7 +144,7 @@ def test_a_journal_that_is_removed_while_the_daemon_runs_is_announced_and_a_new_
         assert has_more(raw, 10)
         for file in tmp_path.glob("journal.sqlite*"):
             file.unlink()
-        eventually(lambda: messages_of(raw, "journal_removed"), START_S)
+        eventually(lambda: messages_of(raw, "journal_removed"))
         assert has_more(raw, 10)
         assert conserves(daemon.stop())
     kept = journal_of(path)
@@ -177,7 +177,7 @@ def test_a_journal_of_a_newer_edged_ends_run_and_export_with_exit_code_2(tmp_pat
         newer.execute("PRAGMA user_version = 7")
     before = path.read_bytes()
     with run_edged(tmp_path, config=config) as daemon:
-        assert daemon.process.wait(START_S) == 2
+        assert daemon.process.wait(LIMIT_S) == 2
     assert "layout 7, and edged" in daemon.log()
     exported = edged("export", tmp_path / "edged.yaml")
     assert exported.returncode == 2
@@ -192,7 +192,7 @@ def test_a_disk_that_is_read_only_at_the_start_holds_nothing_up(tmp_path: Path) 
             assert b'"journaled":false' in raw.seen[0].json
             assert errors(daemon, "read_only") > 0
             subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
-            eventually(lambda: messages_of(raw, "journal_recovered"), START_S)
-            eventually(lambda: b'"journaled":true' in raw.seen[-1].json, START_S)
+            eventually(lambda: messages_of(raw, "journal_recovered"))
+            eventually(lambda: b'"journaled":true' in raw.seen[-1].json)
             assert conserves(daemon.stop())
         assert journal_of(disk / "journal.sqlite")

@@ -18,9 +18,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cli.command import edged
 from tests.e2e.certificates import new_authority, new_certificate
-from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
+from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.e2e.zmtp import connected, is_cut
-from tests.eventually import eventually, free_port
+from tests.eventually import LIMIT_S, eventually, free_port
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def scrape(daemon: Daemon, name: str | None = "prometheus", authority: str = "ou
     context = ssl.create_default_context(cafile=daemon.folder / f"{authority}.crt")
     if name:
         context.load_cert_chain(daemon.folder / f"{name}.crt", daemon.folder / f"{name}.key")
-    with urlopen(f"https://{address(daemon)}/metrics", timeout=5, context=context) as answer:
+    with urlopen(f"https://{address(daemon)}/metrics", timeout=LIMIT_S, context=context) as answer:
         return str(answer.read().decode())
 
 
@@ -109,7 +109,7 @@ def test_prometheus_scrapes_it(daemon: Daemon, tmp_path: Path) -> None:
     command = [prometheus, "--config.file=prometheus.yml", "--storage.tsdb.path=data"]
     with subprocess.Popen([*command, f"--web.listen-address={listen}"], cwd=tmp_path, stderr=-3) as server:
         try:
-            eventually(lambda: "edged_predictions_total" in _names(listen), START_S)
+            eventually(lambda: "edged_predictions_total" in _names(listen))
         finally:
             server.kill()
 
@@ -117,7 +117,7 @@ def test_prometheus_scrapes_it(daemon: Daemon, tmp_path: Path) -> None:
 def _names(listen: str) -> list[str]:
     query = urlencode({"query": 'edged_predictions_total{job="edged"}'})
     try:
-        with urlopen(f"http://{listen}/api/v1/query?{query}", timeout=5) as answer:
+        with urlopen(f"http://{listen}/api/v1/query?{query}", timeout=LIMIT_S) as answer:
             found: list[dict[str, Any]] = json.load(answer)["data"]["result"]
     except OSError:
         return []

@@ -63,8 +63,8 @@ def test_a_model_that_cannot_be_read_stops_predictions_until_the_former_is_back(
         before = daemon.first(1)[0].model
         damaged = text_file(tmp_path / "damaged.onnx")
         assert reload(daemon, model={"path": str(damaged)})[0] == 0
-        eventually(lambda: str(damaged) in daemon.log(), START_S)
+        eventually(lambda: str(damaged) in daemon.log())
         assert reload(daemon)[0] == 0
-        eventually(lambda: daemon.first(1)[0].model == before, START_S)
+        eventually(lambda: daemon.first(1)[0].model == before)
         summary = daemon.stop()
     assert conserves(summary), json.dumps(summary)

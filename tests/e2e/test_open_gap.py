@@ -7,7 +7,7 @@ import pytest
 
 from edged.messages import prediction_from_json
 from tests.camera.proxy import Proxy
-from tests.e2e.daemon import START_S, config_in, run_edged
+from tests.e2e.daemon import config_in, run_edged
 from tests.e2e.witness import Client, RawSubscriber, journal_of, untimed
 from tests.eventually import eventually
 
@@ -28,20 +28,20 @@ def test_a_gap_that_is_open_when_the_hub_is_killed_is_filled_by_the_next_one(
         raw.start()
         client.start()
         with run_edged(tmp_path, config=config) as daemon:
-            eventually(lambda: client.seen, START_S)
+            eventually(lambda: client.seen)
             replay.swallow()
             live.cut()  # what is published until it is connected again is missed
-            eventually(lambda: "trying again" in caplog.text, START_S)
+            eventually(lambda: "trying again" in caplog.text)
             last, published = client.last, len(raw.seen)
-            eventually(lambda: len(raw.seen) > published + 10, START_S)
+            eventually(lambda: len(raw.seen) > published + 10)
             assert client.last == last
             daemon.process.kill()
             daemon.process.wait()
         replay.let_through()
         with run_edged(tmp_path, config=config) as daemon:
-            eventually(lambda: len({seen.boot for seen in raw.seen}) == 2, START_S)
+            eventually(lambda: len({seen.boot for seen in raw.seen}) == 2)
             newest = raw.seen[-1].seq
-            eventually(lambda: client.last >= newest, START_S)
+            eventually(lambda: client.last >= newest)
             client.stop()
             daemon.stop()
         raw.stop()

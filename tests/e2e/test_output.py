@@ -13,8 +13,8 @@ from typing import IO, Any
 import pytest
 
 from tests.cli.models import CLASSES
-from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, compiled, config_in, run_edged
-from tests.eventually import eventually
+from tests.e2e.daemon import SYNTHETIC, Daemon, compiled, config_in, run_edged
+from tests.eventually import LIMIT_S, eventually
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def started(
 def several_status_lines(daemon: Daemon) -> None:
     """Wait as long as the daemon needs to write some: it is ready, and a line comes each second."""
     last = daemon.first(1)[0].published_at
-    eventually(lambda: daemon.first(1)[0].published_at - last > 2.5, START_S)
+    eventually(lambda: daemon.first(1)[0].published_at - last > 2.5)
 
 
 @pytest.mark.deep
@@ -60,7 +60,7 @@ def test_a_full_disk_under_the_status_lines_leaves_the_daemon_running(tmp_path: 
     with open("/dev/full", "w") as full, started(tmp_path, stdout=full) as daemon:
         several_status_lines(daemon)
         daemon.process.send_signal(signal.SIGTERM)
-        assert daemon.process.wait(START_S) == 1
+        assert daemon.process.wait(LIMIT_S) == 1
     log = daemon.log()
     assert log.count("status lines cannot be written to standard output (No space left on device)") == 1
     assert log.endswith("edged: the summary cannot be written: No space left on device\n")
@@ -82,7 +82,7 @@ def test_the_reader_of_the_status_lines_may_go(tmp_path: Path) -> None:
         daemon.process.stdout.close()
         several_status_lines(daemon)
         daemon.process.send_signal(signal.SIGTERM)
-        assert daemon.process.wait(START_S) == 0
+        assert daemon.process.wait(LIMIT_S) == 0
     assert "Traceback" not in daemon.log()
 
 
@@ -103,7 +103,7 @@ def test_a_reader_that_does_not_read_holds_up_neither_the_daemon_nor_its_end(tmp
     with pipe, started(tmp_path, stdout=pipe) as daemon:
         several_status_lines(daemon)
         daemon.process.send_signal(signal.SIGTERM)
-        assert daemon.process.wait(START_S) == 1
+        assert daemon.process.wait(LIMIT_S) == 1
     os.close(reader)
     assert "the summary was not written within 2 s: no process reads standard output" in daemon.log()
 
@@ -125,7 +125,7 @@ def test_an_output_of_ascii_gets_every_line(tmp_path: Path) -> None:
     with started(tmp_path, encoding="ascii") as daemon:
         several_status_lines(daemon)
         daemon.process.send_signal(signal.SIGTERM)
-        assert daemon.process.wait(START_S) == 0
+        assert daemon.process.wait(LIMIT_S) == 0
     assert "predictions of" in (tmp_path / "stdout").read_bytes().decode("ascii")
     assert "Traceback" not in daemon.log()
 

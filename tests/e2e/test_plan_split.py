@@ -14,8 +14,8 @@ import pytest
 from edged.config.load import load_config
 from tests.cli.command import DEVICES, edged
 from tests.cli.models import small_network
-from tests.e2e.daemon import START_S, SYNTHETIC, run_edged
-from tests.eventually import eventually, free_port
+from tests.e2e.daemon import SYNTHETIC, run_edged
+from tests.eventually import LIMIT_S, eventually, free_port
 
 TITLES = [
     "local-0 alone",
@@ -113,10 +113,10 @@ def test_ctrl_c_while_it_tries_gives_each_worker_its_own_part_back(tmp_path: Pat
         background("worker", "1", "--config", path, log=said) as worker,
         background("plan-split", path, "--duration", "1", "--try", log=tmp_path / "plan.log") as plan,
     ):
-        eventually(lambda: "to the scores" in said.read_text() or "from the images" in said.read_text(), START_S)
+        eventually(lambda: "to the scores" in said.read_text() or "from the images" in said.read_text())
         plan.send_signal(signal.SIGINT)
-        assert plan.wait(START_S) == 128 + signal.SIGINT
-        eventually(lambda: said.read_text().endswith("worker big-1 runs small: all of it\n"), START_S)
+        assert plan.wait(LIMIT_S) == 128 + signal.SIGINT
+        eventually(lambda: said.read_text().endswith("worker big-1 runs small: all of it\n"))
         assert worker.poll() is None
 
 

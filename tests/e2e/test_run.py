@@ -10,7 +10,8 @@ import psutil
 import pytest
 
 from tests.cli.command import edged
-from tests.e2e.daemon import START_S, SYNTHETIC, config_in, conserves, run_edged
+from tests.e2e.daemon import SYNTHETIC, config_in, conserves, run_edged
+from tests.eventually import LIMIT_S
 from tests.given_time import GivenTime
 
 HUB_MUST_NOT_LOAD = ("numpy", "cv2", "opencv", "pyopencl", "libOpenCL", "onnx")
@@ -76,7 +77,7 @@ def test_a_signal_ends_it_in_order_with_nothing_left_running(tmp_path: Path, num
         children = daemon.children()
         assert len(children) == 2
         daemon.process.send_signal(number)
-        assert daemon.process.wait(START_S) == 0
+        assert daemon.process.wait(LIMIT_S) == 0
         assert not any(child.is_running() for child in children)
         assert conserves(daemon.end())
 
@@ -108,7 +109,7 @@ def test_the_children_of_a_hub_that_was_killed_end_too(tmp_path: Path) -> None:
         children = daemon.children()
         daemon.child("worker").suspend()  # hangs, as a driver may
         daemon.process.kill()
-        gone, alive = psutil.wait_procs(children, timeout=5)
+        gone, alive = psutil.wait_procs(children, timeout=LIMIT_S)
         assert len(gone) == 2
         assert not alive
 

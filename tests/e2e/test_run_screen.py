@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.e2e.daemon import PATIENT, START_S, SYNTHETIC, config_in
+from tests.e2e.daemon import PATIENT, SYNTHETIC, config_in
 from tests.e2e.terminal import Terminal, edged_in_a_terminal
 from tests.eventually import eventually
 
@@ -44,8 +44,8 @@ def predictions(terminal: Terminal) -> int:
 def test_the_status_stays_below_the_lines_and_ends_with_the_run(tmp_path: Path) -> None:
     command, environment = arguments(tmp_path)
     with edged_in_a_terminal(*command, **environment) as terminal:
-        shown = eventually(lambda: predictions(terminal), START_S)
-        eventually(lambda: predictions(terminal) > shown + 40, START_S)
+        shown = eventually(lambda: predictions(terminal))
+        eventually(lambda: predictions(terminal) > shown + 40)
         rows = terminal.rows() if predictions(terminal) else terminal.shows(TITLE)
         assert all(len(row) < 80 for row in rows)
         assert "1 of 1 cameras up" in next(row for row in rows if row.startswith(TITLE))
@@ -65,13 +65,13 @@ def test_the_status_stays_below_the_lines_and_ends_with_the_run(tmp_path: Path) 
 def test_lines_of_all_processes_stand_above_it(tmp_path: Path) -> None:
     command, environment = arguments(tmp_path)
     with edged_in_a_terminal(*command, **environment) as terminal:
-        eventually(lambda: predictions(terminal), START_S)
+        eventually(lambda: predictions(terminal))
         for child in psutil.Process(terminal.process.pid).children():
             child.kill()
         rows = terminal.shows("worker local-0 was killed by SIGKILL", "camera demo")
         assert rows
         shown = predictions(terminal)
-        eventually(lambda: predictions(terminal) > shown, START_S)
+        eventually(lambda: predictions(terminal) > shown)
 
 
 def test_it_follows_the_size_of_the_terminal(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_it_follows_the_size_of_the_terminal(tmp_path: Path) -> None:
     with edged_in_a_terminal(*command, **environment) as terminal:
         terminal.shows("12 of 12 cameras up", "1 more camera ")
         terminal.resize(50, 12)
-        rows = eventually(lambda: narrow(terminal, 50), START_S)
+        rows = eventually(lambda: narrow(terminal, 50))
         assert any(row.startswith("9 more cameras") for row in rows)
         assert terminal.process.poll() is None
 
@@ -99,7 +99,7 @@ def test_elsewhere_it_prints_lines(tmp_path: Path, reason: str) -> None:
     environment |= {"TERM": "dumb"} if reason == "dumb" else {}
     quiet = ["--quiet"] if reason == "quiet" else []
     with edged_in_a_terminal(*command, *quiet, **environment) as terminal:
-        eventually(lambda: any(AS_LINES.fullmatch(row) for row in terminal.rows()), START_S)
+        eventually(lambda: any(AS_LINES.fullmatch(row) for row in terminal.rows()))
         terminal.press("\x03")
         assert terminal.end() == 0
         assert b"\x1b" not in terminal.written
@@ -108,5 +108,5 @@ def test_elsewhere_it_prints_lines(tmp_path: Path, reason: str) -> None:
 def test_without_colours_it_has_none(tmp_path: Path) -> None:
     command, environment = arguments(tmp_path)
     with edged_in_a_terminal(*command, **environment, NO_COLOR="1") as terminal:
-        eventually(lambda: predictions(terminal), START_S)
+        eventually(lambda: predictions(terminal))
     assert not re.search(rb"\x1b\[[0-9;]*3[0-7]m", terminal.written)

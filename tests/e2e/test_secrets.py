@@ -22,9 +22,9 @@ from edged.transport.keys import load_pair, new_pair
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
 from tests.cli.command import edged
 from tests.e2e.certificates import new_authority, new_certificate
-from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, run_edged
+from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, run_edged
 from tests.e2e.zmtp import connected, is_cut
-from tests.eventually import eventually, free_port, in_background
+from tests.eventually import LIMIT_S, TURN_MS, eventually, free_port, in_background
 from tests.notified import notified
 
 pytestmark = pytest.mark.deep
@@ -86,7 +86,7 @@ def overheard(daemon: Daemon) -> Iterator[list[bytes]]:
     def listen(stopped: threading.Event) -> None:
         with zmq.Context() as context, subscriber(context, daemon, "alice") as stream:
             while not stopped.is_set():
-                if stream.poll(50):
+                if stream.poll(TURN_MS):
                     heard.append(b" ".join(stream.recv_multipart()))
                 heard.extend(command_lines(daemon))
 
@@ -116,7 +116,9 @@ def command_lines(daemon: Daemon) -> Iterator[bytes]:
 
 def scrape(daemon: Daemon) -> bytes:
     context = ssl.create_default_context(cafile=daemon.folder / "ours.crt")
-    with urlopen(f"https://{daemon.config['metrics']['address']}/metrics", timeout=5, context=context) as answer:
+    with urlopen(
+        f"https://{daemon.config['metrics']['address']}/metrics", timeout=LIMIT_S, context=context
+    ) as answer:
         return bytes(answer.read())
 
 
@@ -143,13 +145,13 @@ def provoke(daemon: Daemon) -> Iterator[bytes]:
             each.sendall(b"GET / HTTP/1.0\r\n\r\n")
             assert is_cut(each)
     with zmq.Context() as context, subscriber(context, daemon, "mallory"):
-        eventually(lambda: "its key is not allowed there" in daemon.log(), START_S)
+        eventually(lambda: "its key is not allowed there" in daemon.log())
     path, environment = daemon.folder / "edged.yaml", {"XDG_STATE_HOME": str(daemon.folder)}
     good = path.read_text()
     for count, bad in enumerate(bad_configs(daemon), 1):
         path.write_text(json.dumps(bad))
         daemon.process.send_signal(signal.SIGHUP)
-        eventually(lambda: daemon.log().count("the present config stays in use") == count, START_S)  # noqa: B023
+        eventually(lambda: daemon.log().count("the present config stays in use") == count)  # noqa: B023
     yield edged("reload", path, env=environment).stderr.encode()
     path.write_text(good)
     for verb in ("check", "export"):
@@ -165,8 +167,8 @@ def test_no_secret_is_logged_published_measured_kept_or_shown(
         run_edged(tmp_path, config=config_of(tmp_path, camera)) as daemon,
     ):
         with overheard(daemon) as heard:
-            eventually(lambda: b"/prediction" in b"".join(heard), START_S)
-            eventually(lambda: daemon.log().count(" is down: ") >= 2, START_S)
+            eventually(lambda: b"/prediction" in b"".join(heard))
+            eventually(lambda: daemon.log().count(" is down: ") >= 2)
             heard.extend(provoke(daemon))
             heard.append(scrape(daemon))
         daemon.stop()

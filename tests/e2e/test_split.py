@@ -8,7 +8,7 @@ import pytest
 
 from edged.client import Prediction
 from edged.engine.device import list_devices
-from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.e2e.daemon_use import reload
 from tests.eventually import eventually
 
@@ -44,7 +44,7 @@ def worker(daemon: Daemon, index: int) -> psutil.Process:
     def found() -> list[psutil.Process]:
         return [each for each in daemon.children() if tuple(each.cmdline()[3:5]) in commands]
 
-    return eventually(found, START_S)[0]
+    return eventually(found)[0]
 
 
 def made_by(daemon: Daemon, names: str) -> bool:
@@ -94,7 +94,7 @@ def test_a_part_that_is_lost_is_started_again_and_its_frames_are_tried_again_or_
         for index in (1, 0):
             lost = worker(daemon, index)
             lost.kill()
-            eventually(lambda lost=lost: not lost.is_running(), START_S)  # type: ignore[misc]
+            eventually(lambda lost=lost: not lost.is_running())  # type: ignore[misc]
             assert made_by(daemon, "local-0+local-1")
         assert conserves(daemon.stop())
 
@@ -106,10 +106,10 @@ def test_where_a_part_is_given_up_the_other_ones_device_runs_the_whole_until_the
     workers = [{"device": "cpu", "group": "front"}, {"device": "numpy", "group": "back"}, {"device": "cpu"}]
     sections: Sections = {"workers": workers, "recovery": {"losses": 1, "retry_device_s": 8}}
     with run_edged(tmp_path, config=config(tmp_path, **{**PARTS, **sections})) as daemon:
-        eventually(lambda: made_by(daemon, "local-0+local-1"), START_S)
+        eventually(lambda: made_by(daemon, "local-0+local-1"))
         worker(daemon, 1).kill()
-        eventually(lambda: made_by(daemon, "local-2"), START_S)
-        eventually(lambda: made_by(daemon, "local-0+local-1"), START_S)
+        eventually(lambda: made_by(daemon, "local-2"))
+        eventually(lambda: made_by(daemon, "local-0+local-1"))
         assert 'edged_switches_total{worker="local-2"} 1.0' in daemon.metrics()
         assert 'edged_switches_total{worker="local-0"} 1.0' in daemon.metrics()
         assert conserves(daemon.stop())
@@ -122,10 +122,10 @@ def test_another_cut_takes_effect_while_the_daemon_runs(tmp_path: Path) -> None:
         code, words = reload(daemon, segments=[{"until": "layer.5", "workers": "front"}, {"workers": "back"}])
         assert (code, "settings: segments" in words) == (0, True)
         cut = "layer.5.shortcut.norm"
-        eventually(lambda: f"local-1 is ready: digits, from {cut} to the scores" in daemon.log(), START_S)
-        eventually(lambda: f"local-0 is ready: digits, from the images to {cut}" in daemon.log(), START_S)
+        eventually(lambda: f"local-1 is ready: digits, from {cut} to the scores" in daemon.log())
+        eventually(lambda: f"local-0 is ready: digits, from the images to {cut}" in daemon.log())
         after = daemon.first(1)[0]
         assert after.model == before.model
         code, _ = reload(daemon, segments=[], workers=[CPU])
-        eventually(lambda: made_by(daemon, "local-0"), START_S)
+        eventually(lambda: made_by(daemon, "local-0"))
         assert conserves(daemon.stop())

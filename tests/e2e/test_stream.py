@@ -18,7 +18,7 @@ from edged.client import subscribe
 from edged.messages import SNAPSHOTS
 from tests.e2e.daemon import PATIENT, START_S, SYNTHETIC, Daemon, config_in, run_edged
 from tests.e2e.node_packages import zeromq_folder
-from tests.eventually import eventually
+from tests.eventually import LIMIT_MS, LIMIT_S, eventually
 from tools.message_schemas import PUBLISHED, schema_file
 
 NODE_SUBSCRIBER = """
@@ -72,7 +72,7 @@ def test_everything_that_is_published_fits_its_schema(daemon: Daemon) -> None:
         socket.connect(daemon.address)
         daemon.child("camera").kill()  # makes events
         while seen != set(PUBLISHED):
-            assert socket.poll(int(START_S * 1000))
+            assert socket.poll(LIMIT_MS)
             topic, message, *_ = socket.recv_multipart()
             what = "snapshot" if topic == b"snapshot/test/demo" else topic.decode().rpartition("/")[2]
             validators[what].validate(json.loads(message))
@@ -86,7 +86,7 @@ def test_snapshots_are_jpegs_of_frames_of_the_stream(daemon: Daemon) -> None:
         socket.subscribe(SNAPSHOTS)
         socket.connect(daemon.address)
         while len(shown) < 5:
-            assert socket.poll(int(START_S * 1000))
+            assert socket.poll(LIMIT_MS)
             _, header, jpeg = socket.recv_multipart()
             assert jpeg.startswith(b"\xff\xd8")
             shown[json.loads(header)["captured_at"]] = json.loads(header)["frame"]
@@ -108,7 +108,7 @@ def test_a_program_that_is_not_ours_reads_the_stream(daemon: Daemon, zeromq_for_
     script = zeromq_for_node / "subscriber.js"
     script.write_text(NODE_SUBSCRIBER)
     done = subprocess.run(
-        ["node", str(script), daemon.address], capture_output=True, text=True, timeout=START_S, check=False
+        ["node", str(script), daemon.address], capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
     assert done.returncode == 0, done.stderr
     lines = [line.split("\t") for line in done.stdout.splitlines()]
@@ -158,7 +158,7 @@ def test_json_lines_are_the_messages_as_published(daemon: Daemon) -> None:
 
 def subscribe_command(daemon: Daemon, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "edged", "subscribe", daemon.address, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=START_S, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done
 
@@ -169,6 +169,6 @@ def test_ctrl_c_ends_a_subscriber_without_a_traceback(daemon: Daemon) -> None:
         assert process.stdout
         assert process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=5)
+        _, errors = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 0
     assert errors == ""

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.models import CLASSES
-from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
-from tests.eventually import eventually, free_port
+from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.eventually import LIMIT_S, eventually, free_port
 
 PASSWORD = "hunter2"  # noqa: S105
 LABELS = "".join(f"label {number}\n" for number in range(CLASSES))
@@ -65,7 +65,7 @@ def test_a_password_file_that_cannot_be_read_is_its_cameras_failure_until_it_can
     refused = f"camera door is down: {password}: {why}"
     damage(password)
     daemon.child("door").kill()
-    eventually(lambda: refused in daemon.log(), START_S)
+    eventually(lambda: refused in daemon.log())
     assert daemon.first(3)
 
     restore(password)
@@ -73,7 +73,7 @@ def test_a_password_file_that_cannot_be_read_is_its_cameras_failure_until_it_can
     def is_read_again() -> bool:
         return "127.0.0.1" in daemon.log().rpartition(refused)[2]
 
-    eventually(is_read_again, START_S)
+    eventually(is_read_again)
     assert daemon.process.poll() is None
 
 
@@ -103,7 +103,7 @@ def test_a_worker_whose_model_or_labels_cannot_be_read_starts_again_until_they_c
     worker = daemon.child("worker")
     damage(file)
     worker.kill()
-    eventually(lambda: daemon.log().count(lost) > losses, START_S)
+    eventually(lambda: daemon.log().count(lost) > losses)
     assert daemon.process.poll() is None
 
     file.write_bytes(whole)
@@ -113,6 +113,6 @@ def test_a_worker_whose_model_or_labels_cannot_be_read_starts_again_until_they_c
 def test_a_password_that_cannot_be_had_at_the_start_is_an_error_at_once(tmp_path: Path) -> None:
     door = {"source": "rtsp://127.0.0.1:9/live", "user": "me", "password_file": "password"}
     with run_edged(tmp_path, config=config_in(tmp_path, cameras={"door": door})) as daemon:
-        assert daemon.process.wait(START_S) == 2
+        assert daemon.process.wait(LIMIT_S) == 2
         absent = f"{tmp_path}/password: cannot read this password file: No such file or directory"
         assert daemon.log() == f"edged: {absent}\n"

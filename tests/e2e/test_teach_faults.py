@@ -12,11 +12,9 @@ from edged.messages import PromoteAnswer, PromoteRequest
 from edged.model.head_versions import Base, load_promoted, teach_folder
 from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.e2e.versions import keep_random_version
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 
 pytestmark = pytest.mark.deep
-
-LONG_S = 60.0
 
 
 @pytest.fixture
@@ -66,9 +64,9 @@ def test_a_worker_that_is_killed_while_it_is_given_a_version_changes_nothing_or_
             with pytest.raises(EdgedError, match="does not answer within"):
                 hub.receive(0.1)  # it waits for the worker
             daemon.child("worker").send_signal(signal.SIGKILL)
-            outcome, _ = hub.receive(LONG_S)
+            outcome, _ = hub.receive(LIMIT_S)
 
         assert isinstance(outcome, PromoteAnswer)
         kept = load_promoted(lessons).version
         assert kept == (version if outcome.accepted else None), outcome.message
-        eventually(lambda: (answers(daemon) == version) == outcome.accepted, LONG_S)
+        eventually(lambda: (answers(daemon) == version) == outcome.accepted)

@@ -8,9 +8,9 @@ from edged.cli import daemon_client
 from edged.messages import CropSample, PromoteAnswer, PromoteRequest, TeachRequest
 from edged.model.head_versions import Base, teach_folder
 from tests.cli.models import SIZE
-from tests.e2e.pipeline import START_S, Pipeline, three_hosts
+from tests.e2e.pipeline import Pipeline, three_hosts
 from tests.e2e.versions import FEATURES, keep_random_version
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 
 pytestmark = pytest.mark.deep
 
@@ -26,7 +26,7 @@ def test_a_worker_of_another_host_gives_features_and_keeps_a_promoted_version(
     with three_hosts(tmp_path) as pipeline:
         version = keep_random_version(teach_folder("test"), Base(name="small", sha256=answered_by(pipeline)))
         with daemon_client.connect_daemon(tmp_path / "hub/edged.yaml", "teach") as hub:
-            hub.send(TeachRequest(mode="record", camera="yard", frames=1, seconds=START_S))
+            hub.send(TeachRequest(mode="record", camera="yard", frames=1, seconds=LIMIT_S))
             while not isinstance((told := hub.receive())[0], CropSample):
                 pass
             assert len(told[1]) == SIZE * SIZE * 3 + 4 * FEATURES
@@ -34,7 +34,7 @@ def test_a_worker_of_another_host_gives_features_and_keeps_a_promoted_version(
             while not isinstance(outcome := hub.receive()[0], PromoteAnswer):
                 pass
         assert outcome.accepted, outcome.message
-        eventually(lambda: answered_by(pipeline) == version, START_S)
+        eventually(lambda: answered_by(pipeline) == version)
 
         pipeline.kill("big")
         pipeline.start("big", "worker", "0")

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, run_edged
+from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, run_edged
 from tests.e2e.terminal import Terminal, edged_in_a_terminal
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 
 ALL_IS_WELL = ("2 of 2 cameras up", "local-0 serving: NumPy")  # by predictions, and by the status
 
@@ -34,11 +34,11 @@ def test_what_a_user_sees_of_a_daemon_that_works(daemon: Daemon) -> None:
     with edged_in_a_terminal("top", daemon.address) as terminal:
         rows = terminal.shows(*ALL_IS_WELL, "prep")
         figures = r"door +up +\d+\.\d \S+ \d+% +\d\.\d\d s +\S+ +\S+ +\d+.*"
-        eventually(lambda: re.fullmatch(figures, row_of("door", terminal.rows())), START_S)
+        eventually(lambda: re.fullmatch(figures, row_of("door", terminal.rows())))
         assert len(rows) == 24
         assert all(len(row) < 80 for row in rows)
         terminal.resize(50, 12)
-        rows = eventually(lambda: drawn_whole(terminal), START_S)
+        rows = eventually(lambda: drawn_whole(terminal))
         assert row_of("gate", rows)
 
 
@@ -52,7 +52,7 @@ def drawn_whole(terminal: Terminal) -> list[str]:
 def test_a_camera_that_dies_is_down_at_once_and_up_again_by_itself(daemon: Daemon) -> None:
     with edged_in_a_terminal("top", daemon.address) as terminal:
         terminal.shows(*ALL_IS_WELL)
-        eventually(lambda: is_down_by_a_kill(terminal, daemon), START_S)
+        eventually(lambda: is_down_by_a_kill(terminal, daemon))
         terminal.shows("2 of 2 cameras up", "camera door")
 
 
@@ -107,7 +107,7 @@ def leaves_the_screen(terminal: Terminal) -> bool:
 def test_without_a_terminal_it_is_a_line_a_camera(daemon: Daemon) -> None:
     command = [sys.executable, "-m", "edged", "top", daemon.address, "--every", "1.5", "--count", "1"]
     environment = {**os.environ, "TERM": "dumb"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=START_S, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     lines = [dict(re.findall(r'(\w+)=("[^"]*"|\S*)', line)) for line in done.stdout.splitlines()]
     assert {(line["node"], line["camera"], line["state"]) for line in lines} == {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.e2e.daemon import START_S, config_in, run_edged
+from tests.e2e.daemon import config_in, run_edged
 from tests.e2e.witness import RawSubscriber
 from tests.eventually import eventually
 
@@ -22,13 +22,13 @@ def test_a_child_of_another_version_is_refused_and_the_next_one_serves(
         raw = RawSubscriber(daemon.address)
         raw.start()
         try:
-            eventually(lambda: raw.seen, START_S)
+            eventually(lambda: raw.seen)
             skew.touch()
             daemon.child(verb).kill()
-            (refused,) = eventually(lambda: [each for each in raw.events if each["event"] == "refused"], START_S)
+            (refused,) = eventually(lambda: [each for each in raw.events if each["event"] == "refused"])
             assert "(protocol 999), this is edged" in str(refused["message"])
             before = len(raw.seen)
-            eventually(lambda: len(raw.seen) > before + 20, START_S)
+            eventually(lambda: len(raw.seen) > before + 20)
         finally:
             raw.stop()
         assert [each for each in raw.events if each["event"] == "camera_ended"] == []

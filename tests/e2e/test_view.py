@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from edged.client import Prediction, subscribe
 from tests.e2e.browser import Show, browser_page, when
 from tests.e2e.daemon import START_S
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 from tests.given_time import GivenTime
 
 AWAY = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING")
@@ -109,7 +109,7 @@ def test_the_labels_as_they_come_are_those_of_the_stream(show: Show, page: Page)
 
 def test_what_else_is_known_is_there(page: Page) -> None:
     words = ("local-0", "Serving", "fps", "forward", "not measured", "worker local-0 is ready")
-    eventually(lambda: not [each for each in words if each not in page.inner_text("body")], START_S)
+    eventually(lambda: not [each for each in words if each not in page.inner_text("body")])
     assert page.inner_text("#node") == "test"
     strip = page.get_attribute("[data-camera=door] .strip", "aria-label")
     assert strip
@@ -139,7 +139,7 @@ def test_a_camera_that_is_killed_turns_red_within_3_s_and_green_again(show: Show
     down = "document.querySelector('[data-camera=door]').dataset.state === 'down'"
     given = GivenTime()
     show.daemon.child("door").kill()
-    when(page, down, START_S)
+    when(page, down, LIMIT_S)
     assert given.seconds() < 3.0
     colour = page.evaluate("getComputedStyle(document.querySelector('[data-camera=door] .state')).color")
     red, green, blue = map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))

@@ -18,11 +18,11 @@ from edged.client import Prediction, subscribe
 from edged.hub.journal.schema import checksum
 from edged.messages import prediction_from_json
 from edged.transport.client_socket import curve_of, unconnected
+from tests.eventually import TURN_MS
 
 Keys = dict[str, Path | None]  # `key` and `server_key` of `edged.client.subscribe`
 
 RECONNECT_MS = 10
-LOOK_MS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class RawSubscriber(threading.Thread):
             socket.connect(self._address)
             socket.subscribe("")
             while not self._end.is_set():
-                if socket.poll(LOOK_MS):
+                if socket.poll(TURN_MS):
                     self._take(*socket.recv_multipart())
 
     def stop(self) -> None:

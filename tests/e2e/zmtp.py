@@ -5,6 +5,8 @@ import struct
 from contextlib import suppress
 from urllib.parse import urlsplit
 
+from tests.eventually import LIMIT_S
+
 GREETING = b"\xff" + bytes(8) + b"\x7f" + b"\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
 MORE = 1
 COMMAND = 4
@@ -39,7 +41,7 @@ def ready(kind: str) -> bytes:
 def joined(address: str, kind: str) -> socket.socket:
     """A connection whose handshake as a socket of that kind has ended well."""
     peer = connected(address)
-    peer.settimeout(20)
+    peer.settimeout(LIMIT_S)
     peer.sendall(ready(kind))
     answer = b""
     while b"READY" not in answer:
@@ -51,7 +53,7 @@ def joined(address: str, kind: str) -> socket.socket:
 
 def send_until_cut(peer: socket.socket, data: bytes, times: int) -> int:
     """How often `data` was sent before the other side had enough; who closes a full window sends no reset."""
-    peer.settimeout(1)
+    peer.settimeout(LIMIT_S)
     sent = 0
     with suppress(OSError):
         for _ in range(times):
@@ -60,7 +62,7 @@ def send_until_cut(peer: socket.socket, data: bytes, times: int) -> int:
     return sent
 
 
-def is_cut(peer: socket.socket, within_s: float = 20) -> bool:
+def is_cut(peer: socket.socket, within_s: float = LIMIT_S) -> bool:
     """Whether the other side ends the connection, whatever it says before."""
     peer.settimeout(within_s)
     try:

@@ -31,9 +31,7 @@ from edged.messages import Snapshot
 from edged.metrics import Metrics
 from edged.system.host_watch import HostWatch
 from edged.transport.spans import Notebook
-from tests.eventually import free_port
-
-STOP_S = 20.0
+from tests.eventually import LIMIT_S, free_port
 
 
 class NobodyTeaches:
@@ -97,7 +95,7 @@ def running_pipeline(
         )
     finally:
         watch.stop()
-        publisher.sender.stop(STOP_S)
+        publisher.sender.stop(LIMIT_S)
         journal.close()
         services.close()
         context.destroy(linger=0)

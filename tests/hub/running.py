@@ -24,15 +24,12 @@ from edged.hub.stats.summary import Limits
 from edged.hub.wiring import run_hub
 from edged.messages import Event, Published, Status
 from tests.e2e.daemon import conserves
-from tests.eventually import eventually, free_port, in_background
+from tests.eventually import LIMIT_S, SILENCE_MS, TURN_MS, eventually, free_port, in_background
 
 P = TypeVar("P", bound=Published)
 PEERS = (sys.executable, "-m", "tests.hub.peers")
 PATIENT = {"keep": 64, "max_age_s": 60, "deadline_s": 60}  # freshness that a busy machine does not end
 LOAD_DROPS = {"link_full", "superseded", "stale", "shutdown"}  # by a busy machine, never by a worker
-START_S = 60.0  # on a machine that is busy
-END_S = 90.0
-LAST_MS = 200  # for what a hub published before its end
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Once(Limits):
 
     def count_reached(self, predictions: int) -> bool:
         """Whether it holds; fails the test where it never does."""
-        assert time.monotonic() < self.begun_s + END_S, f"not true within {END_S:g} s: {self.condition}"
+        assert time.monotonic() < self.begun_s + LIMIT_S, f"not true within {LIMIT_S:g} s: {self.condition}"
         return bool(self.condition())
 
 
@@ -89,7 +86,7 @@ class Run:
 
     def metrics(self) -> str:
         """Scrape the metrics."""
-        with urlopen(f"http://{load_config(self.path).metrics.address}/metrics", timeout=END_S) as answer:
+        with urlopen(f"http://{load_config(self.path).metrics.address}/metrics", timeout=LIMIT_S) as answer:
             return str(answer.read().decode())
 
     @contextmanager
@@ -119,8 +116,8 @@ class Run:
             socket.subscribe("edged/test/")
             socket.setsockopt(zmq.RECONNECT_IVL, 10)
             socket.connect(load_config(self.path).publish.address)
-            while not stop.is_set() or socket.poll(LAST_MS):
-                if socket.poll(10):
+            while not stop.is_set() or socket.poll(SILENCE_MS):
+                if socket.poll(TURN_MS):
                     topic, message = socket.recv_multipart()
                     listens.set()
                     if topic.endswith(f"/{what}".encode()):
@@ -145,7 +142,7 @@ def while_it_runs(run: Run, folder: Path, ask: Callable[[], Any]) -> Any:
 
     def asking(stop: threading.Event) -> None:
         try:
-            eventually(lambda: has_predicted(folder / "journal.sqlite") and run.is_heard, START_S)
+            eventually(lambda: has_predicted(folder / "journal.sqlite") and run.is_heard)
             outcomes.append(ask())
         except Exception as error:
             outcomes.append(error)
@@ -173,7 +170,7 @@ def child(verb: str, name: str) -> psutil.Process:
         children = psutil.Process().children()
         return [each for each in children if each.is_running() and [verb, name] == _words(each)]
 
-    (one,) = eventually(found, START_S)
+    (one,) = eventually(found)
     return one
 
 
@@ -188,4 +185,4 @@ def _words(process: psutil.Process) -> list[str]:
 def goes_on(folder: Path) -> None:
     """Wait until more predictions are in the journal than now."""
     before = len(cameras_in(folder / "journal.sqlite"))
-    eventually(lambda: len(cameras_in(folder / "journal.sqlite")) > before + 3, START_S)
+    eventually(lambda: len(cameras_in(folder / "journal.sqlite")) > before + 3)

@@ -24,7 +24,7 @@ from edged.messages import (
     decode,
     encode,
 )
-from tests.eventually import eventually
+from tests.eventually import LIMIT_MS, eventually
 from tests.hub.frames import hello_of
 from tests.hub.pipeline import PipelineParts, running_pipeline
 
@@ -84,7 +84,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def said(peer: "zmq.Socket[bytes]") -> LinkMessage:
-    assert peer.poll(5000)
+    assert peer.poll(LIMIT_MS)
     return decode(peer.recv())
 
 

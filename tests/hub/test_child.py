@@ -16,7 +16,7 @@ from edged.hub.children.child import STOPPED_S, Child
 from edged.hub.children.command import ChildEnvironment
 from edged.hub.events import HubEvent
 from edged.hub.signals import Signals
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 from tests.hub.refused_start import refused_by_the_system
 
 SLEEPS = ("sleep", "60")
@@ -101,7 +101,7 @@ def test_a_child_that_is_stopped_wakes_the_loop_and_is_killed(sleeper: Child) ->
     cameras = CameraProcesses(["door"], lambda name: sleeper)
     with Signals() as signals:
         sleeper.signal(signal.SIGSTOP)
-        assert select.select([signals.fileno()], [], [], 20.0)[0]  # by the kernel, not by a timer
+        assert select.select([signals.fileno()], [], [], LIMIT_S)[0]  # by the kernel, not by a timer
         now = now_ns()
         assert cameras.step(now) == []
         assert cameras.next_due_ns() == now + nanoseconds(STOPPED_S)

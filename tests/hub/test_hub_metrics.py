@@ -9,7 +9,7 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.eventually import in_background
+from tests.eventually import LIMIT_S, TURN_S, in_background
 from tests.hub.running import Run
 
 Samples = dict[str, float]
@@ -18,7 +18,7 @@ Samples = dict[str, float]
 def scrape(run: Run) -> Samples:
     """All samples: `name{label="value"}` → value."""
     address = json.loads(run.path.read_text())["metrics"]["address"]
-    with urlopen(f"http://{address}/metrics", timeout=5) as answer:
+    with urlopen(f"http://{address}/metrics", timeout=LIMIT_S) as answer:
         families = text_string_to_metric_families(answer.read().decode())
         return {_key(sample.name, sample.labels): sample.value for family in families for sample in family.samples}
 
@@ -33,7 +33,7 @@ def scrapes_while(run: Run, predictions: int) -> list[Samples]:
     scraped: list[Samples] = []
 
     def look(stop: threading.Event) -> None:
-        while not stop.wait(0.02):
+        while not stop.wait(TURN_S):
             with suppress(OSError):  # the hub is not there yet, or there no more
                 scraped.append(scrape(run))
 

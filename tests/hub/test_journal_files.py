@@ -15,7 +15,7 @@ from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
 from edged.hub.journal.schema import LAYOUT
 from tests.eventually import eventually
-from tests.hub.journals import PATIENT_S, a_journal, fill, numbers
+from tests.hub.journals import a_journal, fill, numbers
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def permissions(folder: Path) -> dict[str, str]:
 
 
 def next_notice(journal: Journal) -> str:
-    return eventually(lambda: [f"{each.event}: {each.message}" for each in journal.notices()], PATIENT_S)[0]
+    return eventually(lambda: [f"{each.event}: {each.message}" for each in journal.notices()])[0]
 
 
 @pytest.mark.parametrize(("private", "folder", "file"), [(False, "0o750", "0o640"), (True, "0o700", "0o600")])

@@ -13,7 +13,7 @@ from edged.clock import NANOSECONDS, now_ns
 from edged.hub.links.authentication import Rejections
 from edged.hub.stats.metrics_server import LIVE_S, Health, Scrapes
 from edged.metrics import Metrics
-from tests.eventually import eventually, free_port
+from tests.eventually import LIMIT_S, eventually, free_port
 from tests.hub.pipeline import new_services
 
 OPEN_METRICS = {"Accept": "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3"}
@@ -38,7 +38,7 @@ class Endpoint:
         self.server = Scrapes("127.0.0.1", port, self.metrics.text, self.health, rejections, None)
 
     def get(self, path: str, method: str = "GET", headers: dict[str, str] | None = None) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
         connection.request(method, path, headers=headers or {})
         answer = connection.getresponse()
         text = answer.read().decode()

@@ -8,7 +8,7 @@ from pathlib import Path
 import zmq
 
 from edged.messages import HelloRequest, Job, WorkerHello, decode, encode
-from tests.eventually import free_port, in_background
+from tests.eventually import LIMIT_S, TURN_MS, free_port, in_background
 from tests.hub.peers import MODEL, good
 from tests.hub.running import Run
 
@@ -28,7 +28,7 @@ def misses_one_deadline(port: int, stopped: threading.Event) -> None:
         hub.connect(f"tcp://127.0.0.1:{port}")
         hub.send(HELLO)
         while not stopped.is_set():
-            message = decode(hub.recv_multipart()[0]) if hub.poll(20) else None
+            message = decode(hub.recv_multipart()[0]) if hub.poll(TURN_MS) else None
             if isinstance(message, Job) and misses:
                 time.sleep(message.timeout_s + 0.02)
                 misses = False
@@ -50,4 +50,4 @@ def test_a_worker_that_is_back_before_its_loss_is_reported_serves_on(tmp_path: P
         freshness={"deadline_s": 0.2},
     )
     with in_background(partial(misses_one_deadline, port)):
-        assert run.until(predictions=150, seconds=20)["predictions"] == 150
+        assert run.until(predictions=150, seconds=LIMIT_S)["predictions"] == 150

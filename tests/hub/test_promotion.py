@@ -117,7 +117,7 @@ def test_a_version_promoted_on_a_fallback_answers_on_the_first_device_once_it_is
         [outcome] = asked(run, PromoteRequest(version=version))
         assert workers_in(tmp_path) == {"local-1"}
         (tmp_path / "repaired").touch()
-        eventually(lambda: workers_in(tmp_path) == {"local-0", "local-1"}, 60)
+        eventually(lambda: workers_in(tmp_path) == {"local-0", "local-1"})
         return outcome
 
     outcome: PromoteAnswer = while_it_runs(run, tmp_path, promoted_on_both)

@@ -8,7 +8,7 @@ from edged import __version__
 from edged.hub.events import REFUSALS_REMEMBERED, HubEvent, Refusal, Refusals
 from edged.messages import PROTOCOL
 from tests.eventually import eventually
-from tests.hub.running import START_S, Run, child, goes_on, of_workers, while_it_runs
+from tests.hub.running import Run, child, goes_on, of_workers, while_it_runs
 
 
 def refused(name: str, why: str) -> HubEvent:
@@ -51,9 +51,9 @@ def test_a_worker_of_an_older_schema_is_refused_once_and_the_next_one_takes_over
 
     def upgrade() -> None:
         child("worker", "0").kill()
-        eventually(lambda: "takes over" in caplog.text, START_S)
+        eventually(lambda: "takes over" in caplog.text)
         goes_on(tmp_path)
-        eventually(lambda: again in run.metrics(), START_S)
+        eventually(lambda: again in run.metrics())
 
     with run.events() as heard:
         while_it_runs(run, tmp_path, upgrade)
@@ -69,7 +69,7 @@ def test_a_worker_of_an_older_schema_alone_is_waited_for(tmp_path: Path, caplog:
 
     def upgrade() -> None:
         child("worker", "0").kill()
-        eventually(lambda: "worker local-0 was refused; it starts again in" in caplog.text, START_S)
+        eventually(lambda: "worker local-0 was refused; it starts again in" in caplog.text)
 
     while_it_runs(run, tmp_path, upgrade)
     assert "given up" not in caplog.text

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.eventually import eventually
-from tests.hub.running import START_S, Run, goes_on, while_it_runs
+from tests.hub.running import Run, goes_on, while_it_runs
 
 
 def test_a_drop_in_that_is_added_is_applied_and_one_that_contradicts_it_is_refused(
@@ -24,9 +24,9 @@ def test_a_drop_in_that_is_added_is_applied_and_one_that_contradicts_it_is_refus
 
     def reload_with_drop_ins() -> None:
         add("10-site.yaml", "publish: {top: 1}")
-        eventually(lambda: "is applied: settings: publish.top" in caplog.text, START_S)
+        eventually(lambda: "is applied: settings: publish.top" in caplog.text)
         add("20-board.yaml", "publish: {top: 2}")
-        eventually(lambda: f"contradicts {drop_ins}/10-site.yaml:1" in caplog.text, START_S)
+        eventually(lambda: f"contradicts {drop_ins}/10-site.yaml:1" in caplog.text)
         goes_on(tmp_path)
 
     while_it_runs(run, tmp_path, reload_with_drop_ins)

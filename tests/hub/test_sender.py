@@ -14,7 +14,7 @@ from edged.clock import NANOSECONDS, now_ns
 from edged.hub.frames.queues import Held
 from edged.hub.publish.sender import QUEUED, Outcome, Outgoing, StreamSender
 from edged.messages import prediction_from_json
-from tests.eventually import eventually
+from tests.eventually import LIMIT_MS, SILENCE_MS, eventually
 from tests.hub.frames import CameraEnd
 from tests.hub.pipeline import new_services
 from tests.messages.examples import PREDICTION
@@ -42,7 +42,7 @@ class Stream:
     subscriber: zmq.Socket[bytes]
 
     def received(self) -> list[bytes]:
-        assert self.subscriber.poll(20_000)
+        assert self.subscriber.poll(LIMIT_MS)
         return self.subscriber.recv_multipart()
 
     def outcomes(self, count: int) -> list[Outcome]:
@@ -136,4 +136,4 @@ def test_at_the_end_what_is_queued_is_sent_and_what_cannot_be_is_handed_back(str
     assert [each.prediction.seq for each in left] == [2, 3]  # the first one is in the hands of libzmq
     stream.held_up.may_send.set()
     assert json.loads(stream.received()[1])["seq"] == 1
-    assert not stream.subscriber.poll(100)
+    assert not stream.subscriber.poll(SILENCE_MS)

@@ -17,8 +17,8 @@ from edged.config.load import load_config
 from edged.hub.service_threads import ServiceName
 from edged.messages import Event, ReplayRequest
 from tests.client.hub_end import fetch
-from tests.eventually import eventually, in_background
-from tests.hub.running import START_S, Run
+from tests.eventually import LIMIT_S, eventually, in_background
+from tests.hub.running import Run
 
 SERVICES = get_args(ServiceName)
 CALLED_EACH_TURN = {
@@ -82,18 +82,18 @@ def test_an_exception_in_each_thread_of_the_hub_is_reported_and_each_serves_agai
 
     def inject(_: threading.Event) -> None:
         try:
-            eventually(lambda: events, START_S)
-            eventually(fetches, START_S)
+            eventually(lambda: events)
+            eventually(fetches)
             faults.inject()
             assert fetches()
-            eventually(lambda: of_services(events, "service_failed") == set(SERVICES), START_S)
-            eventually(lambda: of_services(events, "service_recovered") == set(SERVICES), START_S)
+            eventually(lambda: of_services(events, "service_failed") == set(SERVICES))
+            eventually(lambda: of_services(events, "service_recovered") == set(SERVICES))
             assert fetches()
             with zmq.Context() as context:
                 subscription = Subscription(context, config.publish.address)
-                eventually(lambda: subscription.receive(10), START_S)
+                eventually(lambda: subscription.receive(10))
                 subscription.close()
-            with urlopen(f"http://{config.metrics.address}/metrics", timeout=START_S) as answer:
+            with urlopen(f"http://{config.metrics.address}/metrics", timeout=LIMIT_S) as answer:
                 metrics.append(answer.read().decode())
         finally:
             os.kill(os.getpid(), signal.SIGINT)

@@ -14,7 +14,7 @@ from edged.hub.children.command import ChildCommands
 from edged.hub.children.spare import KEPT_NS, PAUSE_NS, Spare
 from edged.hub.workers.supervisor import Supervisor
 from tests.eventually import eventually
-from tests.hub.running import START_S, Run, goes_on, while_it_runs
+from tests.hub.running import Run, goes_on, while_it_runs
 
 SAYS_WHAT_IT_IS_TOLD = "import sys, time; print('I am', sys.stdin.readline(), file=sys.stderr); time.sleep(60)"
 
@@ -54,7 +54,7 @@ def test_a_child_that_starts_takes_the_spare_and_without_one_starts_by_itself(
         said += capfd.readouterr().err
         return "I am 1" in said
 
-    eventually(has_name, START_S)
+    eventually(has_name)
     waiting.kill()
     eventually(child.exit_code)
     child.start_again()
@@ -128,7 +128,7 @@ def test_a_worker_that_hangs_is_replaced_by_the_spare(tmp_path: Path, caplog: py
             seen.update(" ".join(each.cmdline()) for each in processes() if "--on-request" in each.cmdline())
             return "held a job past its deadline and was killed" in caplog.text
 
-        eventually(is_replaced, START_S)
+        eventually(is_replaced)
         goes_on(tmp_path)
 
     while_it_runs(run, tmp_path, hang)

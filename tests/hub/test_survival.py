@@ -25,7 +25,7 @@ from edged.system.paths import runtime_directory
 from edged.transport.keys import new_pair
 from tests.eventually import eventually
 from tests.hub.refused_start import refused_by_the_system
-from tests.hub.running import START_S, Run, child, goes_on, while_it_runs
+from tests.hub.running import Run, child, goes_on, while_it_runs
 from tests.hub.taught_heads import keep_unread_version
 
 
@@ -40,7 +40,7 @@ def test_a_machine_that_starts_no_process_for_a_while(
         monkeypatch.setattr(subprocess, "Popen", refused_by_the_system(errno.EAGAIN, 4))
         worker.kill()
         camera.kill()
-        eventually(lambda: caplog.text.count("could not be started") == 4, START_S)
+        eventually(lambda: caplog.text.count("could not be started") == 4)
         goes_on(tmp_path)
 
     while_it_runs(run, tmp_path, exhaust)
@@ -64,11 +64,11 @@ def test_what_children_need_to_find_the_hub_is_made_again_after_it_was_removed(
             shutil.rmtree(folder)
         else:
             (folder / {"config": "config.json", "socket": "hub"}[what]).unlink()
-        eventually(lambda: "and is restored" in caplog.text, START_S)
+        eventually(lambda: "and is restored" in caplog.text)
         for verb, name in (("camera", "steady"), ("worker", "0")):
             before = child(verb, name)
             before.kill()
-            eventually(lambda: not before.is_running(), START_S)  # noqa: B023
+            eventually(lambda: not before.is_running())  # noqa: B023
             goes_on(tmp_path)
 
     while_it_runs(run, tmp_path, tidy_up)
@@ -96,7 +96,7 @@ def test_a_config_that_is_being_written_is_read_again(
         monkeypatch.setattr(reload, "load_config", load)
         run.path.write_text(text[: len(text) // 2])
         os.kill(os.getpid(), signal.SIGHUP)
-        eventually(lambda: "is applied: settings: publish.top" in caplog.text, START_S)
+        eventually(lambda: "is applied: settings: publish.top" in caplog.text)
         goes_on(tmp_path)
 
     while_it_runs(run, tmp_path, reload_while_it_is_written)
@@ -112,7 +112,7 @@ def test_a_config_that_stays_wrong_is_refused_and_the_one_before_goes_on(
     def empty() -> None:
         run.path.write_text("")
         os.kill(os.getpid(), signal.SIGHUP)
-        eventually(lambda: "the present config stays in use" in caplog.text, START_S)
+        eventually(lambda: "the present config stays in use" in caplog.text)
         goes_on(tmp_path)
 
     while_it_runs(run, tmp_path, empty)
@@ -132,7 +132,7 @@ def test_keys_that_make_no_sense_are_a_reload_that_is_refused(
         for count, content in enumerate(contents, 1):
             keys.unlink() if content is None else keys.write_text(content)
             os.kill(os.getpid(), signal.SIGHUP)
-            eventually(lambda: caplog.text.count("the present config stays in use") == count, START_S)  # noqa: B023
+            eventually(lambda: caplog.text.count("the present config stays in use") == count)  # noqa: B023
             goes_on(tmp_path)
 
     while_it_runs(run, tmp_path, rewrite)

@@ -65,7 +65,7 @@ def test_a_reload_is_announced_with_its_time_and_its_end(tmp_path: Path, monkeyp
 
 
 def _hang_up_once_ready(systemd: Notified) -> None:
-    eventually(lambda: "READY=1" in systemd.lines, 30)
+    eventually(lambda: "READY=1" in systemd.lines)
     os.kill(os.getpid(), signal.SIGHUP)
 
 

@@ -20,6 +20,7 @@ from edged.messages import ModelInfo
 from edged.model import reference
 from edged.model.metadata import Metadata, decode, encode
 from edged.model.package import Input, load_model
+from tests.eventually import LIMIT_S
 from tests.model.onnx_files import Network, relative_error, resnet
 
 LABELS = ("cat", "dog", "bird", "fish")
@@ -221,7 +222,7 @@ def test_a_pipe_a_device_or_a_folder_as_labels_or_model_is_refused_at_once(bare:
 
     thread = threading.Thread(target=load_all, daemon=True)
     thread.start()
-    thread.join(30)
+    thread.join(LIMIT_S)
     assert not thread.is_alive()
     assert [text.partition(": ")[2].partition(";")[0] for text in refused] == [
         "cannot be read: it is a named pipe, expected a file",

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from urllib.request import Request, urlopen
 
 from tests.e2e.daemon import Daemon
-from tests.eventually import in_background
+from tests.eventually import LIMIT_S, in_background
 from tests.perf.hub_load import WARM_S, Load, heard, hub, swarm
 from tests.perf.metrics_in_turns import SLICE_S
 from tests.perf.throughput import Case, started
@@ -52,7 +52,7 @@ def compare(name: str, running: AbstractContextManager[Daemon], load: Load, seco
         heard(daemon, WARM_S)
         heard(daemon, seconds)
         daemon.process.send_signal(signal.SIGTERM)
-        daemon.process.wait(30)
+        daemon.process.wait(LIMIT_S)
         slices: list[Slice] = json.loads(daemon.log().splitlines()[-1])["slices"]
     slices = slices[-round(seconds / SLICE_S) : -1]
     pairs = [sorted(pair, reverse=True) for pair in pairwise(slices) if pair[0][1] and pair[1][1]]
@@ -90,7 +90,7 @@ def scrape_again(daemon: Daemon, every_s: float, took_s: list[float], stopped: t
     url = f"http://{daemon.config['metrics']['address']}/metrics"
     while not stopped.wait(min(every_s, threading.TIMEOUT_MAX)):
         start = time.perf_counter()
-        with urlopen(Request(url, headers={"Accept-Encoding": "gzip"}), timeout=10) as answer:
+        with urlopen(Request(url, headers={"Accept-Encoding": "gzip"}), timeout=LIMIT_S) as answer:
             body = answer.read()
         took_s.append(time.perf_counter() - start)
         assert b"edged_stage_seconds_bucket" in gzip.decompress(body)

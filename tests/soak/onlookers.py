@@ -15,7 +15,6 @@ OWNER, STRANGER = "127.0.0.1", "127.0.0.2"
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 NOT_READ = b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HALVES, SLOW = 140, 60
-START_S = 30.0
 
 
 def has_view() -> bool:
@@ -35,7 +34,7 @@ class View:
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        eventually(self.serves_its_owner, START_S)
+        eventually(self.serves_its_owner)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from edged.system.log import KNOWN, SHOWN, Sparing
+from tests.eventually import LIMIT_S
 
 SCRIPT = """
 import logging
@@ -36,7 +37,7 @@ def lines_of(tmp_path: Path, journal: bool, level: str = "info", **variables: st
         stream = f"{status.st_dev}:{status.st_ino}" if journal else "1:2"
         environment = os.environ | {"JOURNAL_STREAM": stream} | variables
         script = SCRIPT.format(level=level)
-        subprocess.run([sys.executable, "-c", script], stderr=stderr, env=environment, check=True, timeout=30)
+        subprocess.run([sys.executable, "-c", script], stderr=stderr, env=environment, check=True, timeout=LIMIT_S)
     return target.read_text().splitlines()
 
 

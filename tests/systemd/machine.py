@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.cli.models import small_network
 from tests.conftest import ROOT
+from tests.eventually import LIMIT_S
 
 BOOT = Path(__file__).with_name("machine.sh")
 CHECKS = "tests/systemd/inside/checks.py"
@@ -84,7 +85,7 @@ def booted(folder: Path, unit: str, *options: str) -> Iterator["subprocess.Popen
             yield machine
         finally:
             machine.terminate()  # SIGTERM lets it end all that is in it
-            machine.wait(30)
+            machine.wait(LIMIT_S)
 
 
 def _stage(stage: Path, kills: int) -> None:

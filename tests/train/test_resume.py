@@ -115,7 +115,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bits(
     reached = []
     for epochs in (1, 25, 50):
         started = start()
-        eventually(partial(started.has_kept, epochs), within_s=60)
+        eventually(partial(started.has_kept, epochs))
         started.end(signal.SIGKILL)
         reached.append(started.epochs())
     assert reached[1] < EPOCHS, "no kill came in time"
@@ -129,7 +129,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bits(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_it_says_how_to_go_on(start: Callable[[], Started], eventually: Eventually, number: Any) -> None:
     started = start()
-    eventually(partial(started.has_kept, 2), within_s=60)
+    eventually(partial(started.has_kept, 2))
 
     code, said = started.end(number)
 

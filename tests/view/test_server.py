@@ -18,7 +18,7 @@ from edged.view.limits import ConnectionLimits
 from edged.view.server import bound, view_server
 from edged.view.watcher import Watcher
 from tests.e2e.certificates import new_authority, new_certificate
-from tests.eventually import eventually, free_port
+from tests.eventually import LIMIT_S, eventually, free_port
 from tests.view.published import arrival, status
 
 HOST = "127.0.0.1"
@@ -39,7 +39,7 @@ class View:
     @contextmanager
     def get(self, path: str = "/", source: str = HOST, **headers: str) -> Iterator[HTTPResponse]:
         """The answer to a browser at the address `source`."""
-        connection = HTTPConnection(HOST, self.port, timeout=10, source_address=(source, 0))
+        connection = HTTPConnection(HOST, self.port, timeout=LIMIT_S, source_address=(source, 0))
         with closing(connection):
             connection.request("GET", path, headers=headers)
             with closing(connection.getresponse()) as answer:
@@ -50,7 +50,7 @@ class View:
         peer = socket.socket()
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         peer.bind((source, 0))
-        peer.settimeout(10)
+        peer.settimeout(LIMIT_S)
         peer.connect((HOST, self.port))
         peer.sendall(sent)
         return peer
@@ -83,7 +83,7 @@ def serving(
         yield view
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(LIMIT_S)
         assert not thread.is_alive()
 
 
@@ -184,7 +184,7 @@ def test_a_peer_that_does_not_read_is_disconnected(path: str, caplog: pytest.Log
                 view.watcher.add(arrival(int(now_s * 1000), "x" * 50_000), now_s)
                 return "does not read" in caplog.text
 
-            eventually(is_logged, within_s=20)
+            eventually(is_logged)
             assert is_disconnected(peer)
         assert view.has_disconnected(stalled=1)
 

@@ -16,7 +16,7 @@ from edged.view.server import bound, view_server
 from edged.view.teach_jobs import TeachJobRequest, TeachJobs
 from edged.view.teaching import Teachers
 from edged.view.watcher import Watcher
-from tests.eventually import eventually, free_port
+from tests.eventually import LIMIT_S, eventually, free_port
 
 HOST = "127.0.0.1"
 PASSWORD = "correct horse"  # noqa: S105 - of no other view
@@ -32,7 +32,7 @@ class Browser:
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
         """Status and JSON of an answer."""
-        with closing(HTTPConnection(HOST, self.port, timeout=60)) as connection:
+        with closing(HTTPConnection(HOST, self.port, timeout=LIMIT_S)) as connection:
             sent = {"content-type": "application/json", **self.headers, **headers}
             connection.request(method, path, None if body is None else json.dumps(body), sent)
             answer = connection.getresponse()
@@ -63,7 +63,7 @@ def teaching(folder: Path) -> Iterator[Browser]:
         yield Browser(port)
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(LIMIT_S)
         jobs.close()
 
 

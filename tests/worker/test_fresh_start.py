@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.eventually import LIMIT_S
+
 STARTS_AND_FILLS = """
 import sys, tempfile
 from pathlib import Path
@@ -20,7 +22,7 @@ print("serves")
 
 def starts(cache: Path, what: str) -> list[str]:
     command = [sys.executable, "-c", STARTS_AND_FILLS, str(cache), what]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout.split()
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=True).stdout.split()
 
 
 def test_a_start_that_filled_the_cache_is_done_again(tmp_path: Path) -> None:

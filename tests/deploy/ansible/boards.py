@@ -24,7 +24,6 @@ from tests.systemd.machine import booted, why_not
 FOLDER = ROOT / "deploy/ansible"
 SSH = Path(__file__).with_name("ssh")
 EXTRAS = ["mqtt"]
-BOOT_S = 60.0
 PLAY_S = 600
 # The Python of the boards is that of the tests, which may lie in a home.
 IN_A_HOME = f"[Service]\nProtectHome=tmpfs\nBindReadOnlyPaths={sys.base_prefix}\nRestartSec=10ms\n"
@@ -113,13 +112,13 @@ def boards(folder: Path, *names: str) -> Iterator[Boards]:
             machine = stack.enter_context(booted(place, "basic.target"))
             (folder / name).write_text(str(first_process(machine.pid)))
         running = Boards(folder, names)
-        eventually(running.are_up, BOOT_S)
+        eventually(running.are_up)
         yield running
 
 
 def first_process(outside: int) -> int:
     """The process 1 of a machine, seen from here."""
-    found = eventually(lambda: [each for each in psutil.Process(outside).children() if _is_init(each)], BOOT_S)
+    found = eventually(lambda: [each for each in psutil.Process(outside).children() if _is_init(each)])
     return int(found[0].pid)
 
 

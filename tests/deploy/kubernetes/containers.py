@@ -18,8 +18,7 @@ import psutil
 from tests.conftest import ROOT
 from tests.deploy.kubernetes.rendered import Manifest, of_kind, pod_of
 from tests.e2e.hosts import Host
-from tests.e2e.pipeline import START_S
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 
 SCRIPT = Path(__file__).with_name("container.sh")
 EDGED = ("/opt/edged/bin/python", "-m", "edged")  # in place of /opt/edged/bin/edged, whose first line is a path
@@ -72,13 +71,13 @@ class Container:
 
     def edged(self) -> psutil.Process:
         """The main process of edged in it, once there is one."""
-        return eventually(self._edged, START_S)[0]
+        return eventually(self._edged)[0]
 
     def stop(self) -> int:
         """SIGTERM, as the kubelet sends it; the exit code."""
         assert self.process
         self.edged().terminate()
-        return self.process.wait(START_S)
+        return self.process.wait(LIMIT_S)
 
     def kill(self) -> None:
         """End it at once, as the kernel does with what needs too much memory."""
@@ -87,7 +86,7 @@ class Container:
         if self.process.poll() is None:
             for each in self._edged() or psutil.Process(self.process.pid).children(recursive=True):
                 each.kill()
-        self.process.wait(START_S)
+        self.process.wait(LIMIT_S)
 
     def log(self) -> str:
         """What it has printed."""

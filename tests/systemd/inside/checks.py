@@ -15,7 +15,6 @@ from tests.eventually import eventually
 from tests.systemd.inside.unit import (
     CONFIG,
     DROP_IN,
-    START_S,
     STUCK,
     hub,
     journal,
@@ -47,7 +46,7 @@ def test_it_is_active_only_once_the_worker_is_warm_and_says_so() -> None:
     since = start()
     assert "worker local-0 is ready" in text(since)
     assert "small on" in prop("StatusText")
-    eventually(lambda: "1 of 1 cameras up" in prop("StatusText"), START_S)
+    eventually(lambda: "1 of 1 cameras up" in prop("StatusText"))
 
 
 def test_hub_and_children_run_as_their_user_without_privileges_and_under_the_filter() -> None:
@@ -103,7 +102,7 @@ def test_sighup_reloads_too_and_ends_in_ready() -> None:
     since = start()
     pid = kill(signal.SIGHUP)
     wait_for("is applied: nothing has changed", since)
-    eventually(lambda: (prop("ActiveState"), hub()) == ("active", pid), START_S)
+    eventually(lambda: (prop("ActiveState"), hub()) == ("active", pid))
 
 
 def test_a_hub_that_stands_still_is_aborted_with_its_stacks_and_started_again() -> None:
@@ -119,9 +118,9 @@ def test_a_pipeline_that_has_stuck_is_found_out_though_the_loop_turns() -> None:
     program = "/opt/edged/bin/python -m tests.systemd.inside.stuck_when_told"
     say(f"WatchdogSec=3\nExecStart=\nExecStart={program} run {CONFIG}")
     since, pid = start(), hub()
-    eventually(lambda: "1 of 1 cameras up" in prop("StatusText"), START_S)
+    eventually(lambda: "1 of 1 cameras up" in prop("StatusText"))
     STUCK.touch()
-    eventually(lambda: hub() != pid, START_S)
+    eventually(lambda: hub() != pid)
     STUCK.unlink()
     wait_until_ready_again(pid)
     assert "Watchdog timeout" in text(since)
@@ -155,12 +154,12 @@ def test_a_worker_and_a_camera_unit_become_active_with_the_hub_and_wait_for_the_
     others = ("edged-worker", "edged-camera@yard")
     systemctl("stop", "edged")
     systemctl("start", "--no-block", *others)
-    eventually(lambda: props("StatusText", others) == ["waits for its hub"] * 2, START_S)
+    eventually(lambda: props("StatusText", others) == ["waits for its hub"] * 2)
     assert props("ActiveState", others) == ["activating"] * 2
     start()
-    eventually(lambda: props("ActiveState", others) == ["active"] * 2, START_S)
+    eventually(lambda: props("ActiveState", others) == ["active"] * 2)
     wait_until_ready_again(kill(signal.SIGKILL))
-    eventually(lambda: "1 of 1 cameras up" in prop("StatusText"), START_S)
+    eventually(lambda: "1 of 1 cameras up" in prop("StatusText"))
     assert props("NRestarts", others) == ["0"] * 2
     assert systemctl("stop", *others).returncode == 0
 

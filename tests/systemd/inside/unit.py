@@ -14,7 +14,6 @@ from tests.eventually import eventually
 DROP_IN = Path("/run/systemd/system/edged.service.d/one-test.conf")
 CONFIG = Path("/etc/edged/edged.yaml")
 STUCK = Path("/etc/edged/stuck")
-START_S = 60.0
 
 
 def systemctl(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -40,7 +39,7 @@ def kill(number: signal.Signals) -> int:
 
 def wait_until_ready_again(before: int) -> None:
     """Until another hub than `before` has said READY."""
-    eventually(lambda: _is_ready_again(before), START_S)
+    eventually(lambda: _is_ready_again(before))
 
 
 def _is_ready_again(before: int) -> bool:
@@ -79,7 +78,7 @@ def start() -> float:
 
 def wait_for(words: str, since: float) -> None:
     """Until the journal has these words."""
-    eventually(lambda: words in text(since), START_S)
+    eventually(lambda: words in text(since))
 
 
 def teach(action: str, *options: str) -> None:

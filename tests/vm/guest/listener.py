@@ -8,10 +8,9 @@ from typing import Any
 
 import zmq
 
-from tests.eventually import eventually
+from tests.eventually import TURN_MS, eventually
 
 ADDRESS = "tcp://127.0.0.1:5570"  # the default of publish.address
-LOOK_MS = 50
 WITHIN_S = 180.0  # of the harness; what is promised is asserted by the times
 
 
@@ -39,7 +38,7 @@ class Listener(threading.Thread):
             socket.connect(ADDRESS)
             socket.subscribe("edged/")
             while not self._end.is_set():
-                if socket.poll(LOOK_MS):
+                if socket.poll(TURN_MS):
                     topic, body = socket.recv_multipart()
                     kind = topic.decode().rpartition("/")[2]
                     self._heard.append(Heard(time.monotonic(), kind, json.loads(body)))

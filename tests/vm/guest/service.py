@@ -8,7 +8,8 @@ from urllib.request import urlopen
 
 import psutil
 
-from tests.systemd.inside.unit import CONFIG, START_S, prop, systemctl, text
+from tests.eventually import LIMIT_S
+from tests.systemd.inside.unit import CONFIG, prop, systemctl, text
 from tests.vm.guest import vivid
 
 METRICS = "http://127.0.0.1:9464/metrics"  # the default of metrics.address
@@ -40,7 +41,7 @@ def start(since: float = 0.0) -> None:
 
 def metric(name: str, **labels: str) -> float:
     """Its value now, summed over the labels that are not given; 0 where there is none."""
-    with urlopen(METRICS, timeout=START_S) as answer:
+    with urlopen(METRICS, timeout=LIMIT_S) as answer:
         lines = answer.read().decode().splitlines()
     wanted = {f'{key}="{value}"' for key, value in labels.items()}
     found = (re.fullmatch(rf"{name}(?:\{{(.*)\}})? (\S+)", line) for line in lines)
