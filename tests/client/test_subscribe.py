@@ -9,7 +9,9 @@ import zmq
 
 from edged.client import Event, Prediction, SnapshotPicture, Status, listen, recent_events, subscribe
 from tests.client.hub_end import Addresses, HubEnd, a_hub
-from tests.eventually import LIMIT_S, TURN_S, eventually, free_port, in_background
+from tests.eventually import LIMIT_S, TURN_MS, TURN_S, eventually, free_port, in_background
+
+SUBSCRIBED = b"\1"  # how an XPUB says it
 
 
 def test_a_stream_without_a_prediction_times_out() -> None:
@@ -23,7 +25,7 @@ def test_one_camera_of_several(tmp_path: Path) -> None:
     with a_hub(tmp_path, where) as hub:
         for camera in ("gate", "door", "gate", "door"):
             hub.publish(camera=camera)
-        stream = subscribe(where.stream, camera="door", since_s=60.0, timeout_s=5.0)
+        stream = subscribe(where.stream, camera="door", since_s=60.0, timeout_s=LIMIT_S)
         thread = threading.Thread(target=lambda: got.extend(islice(stream, 2)))
         thread.start()
         eventually(lambda: hub.serve() and len(got) == 2)
@@ -33,19 +35,20 @@ def test_one_camera_of_several(tmp_path: Path) -> None:
 
 def test_a_node_whose_predictions_cannot_be_read_times_out_and_says_why(caplog: pytest.LogCaptureFixture) -> None:
     with zmq.Context() as context, context.socket(zmq.XPUB) as publisher:
-        port = publisher.bind_to_random_port("tcp://127.0.0.1")
-        stream = subscribe(f"tcp://127.0.0.1:{port}", timeout_s=0.5)
+        address = f"tcp://127.0.0.1:{publisher.bind_to_random_port('tcp://127.0.0.1')}"
 
-        def send() -> None:
-            publisher.recv()  # somebody has subscribed
-            publisher.send_multipart([b"edged/test/door/prediction", b'{"schema": 2}'])
+        def send(stopped: threading.Event) -> None:
+            while not stopped.is_set():
+                if publisher.poll(TURN_MS) and publisher.recv().startswith(SUBSCRIBED):
+                    publisher.send_multipart([b"edged/test/door/prediction", b'{"schema": 2}'])
 
-        thread = threading.Thread(target=send)
-        thread.start()
-        with pytest.raises(TimeoutError):
-            next(stream)
-        thread.join()
-    assert f"a message from tcp://127.0.0.1:{port} is left out: not a prediction of schema 1" in caplog.text
+        def is_told() -> bool:
+            with pytest.raises(TimeoutError):
+                next(subscribe(address, timeout_s=0.5))
+            return f"a message from {address} is left out: not a prediction of schema 1" in caplog.text
+
+        with in_background(send):
+            assert eventually(is_told)
 
 
 @pytest.mark.parametrize("snapshots", [False, True])

@@ -1,5 +1,6 @@
 """ZMTP 3 (rfc.zeromq.org/spec/23) by hand, for peers that libzmq would never be."""
 
+import select
 import socket
 import struct
 from contextlib import suppress
@@ -53,13 +54,25 @@ def joined(address: str, kind: str) -> socket.socket:
 
 def send_until_cut(peer: socket.socket, data: bytes, times: int) -> int:
     """How often `data` was sent before the other side had enough; who closes a full window sends no reset."""
-    peer.settimeout(LIMIT_S)
+    peer.setblocking(False)
     sent = 0
-    with suppress(OSError):
-        for _ in range(times):
-            peer.sendall(data)
+    with suppress(ConnectionError):
+        while sent < times and _is_sent(peer, data):
             sent += 1
     return sent
+
+
+def _is_sent(peer: socket.socket, data: bytes) -> bool:
+    """Send all of it; False once the other side has ended the connection."""
+    left = memoryview(data)
+    while left:
+        readable, writable, _ = select.select([peer], [peer], [], LIMIT_S)
+        assert readable or writable, "neither taken nor cut off"
+        if readable and not peer.recv(65536):
+            return False
+        if writable:
+            left = left[peer.send(left) :]
+    return True
 
 
 def is_cut(peer: socket.socket, within_s: float = LIMIT_S) -> bool:

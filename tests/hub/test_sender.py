@@ -14,7 +14,7 @@ from edged.clock import NANOSECONDS, now_ns
 from edged.hub.frames.queues import Held
 from edged.hub.publish.sender import QUEUED, Outcome, Outgoing, StreamSender
 from edged.messages import prediction_from_json
-from tests.eventually import LIMIT_MS, SILENCE_MS, eventually
+from tests.eventually import LIMIT_MS, LIMIT_S, SILENCE_MS, eventually
 from tests.hub.frames import CameraEnd
 from tests.hub.pipeline import new_services
 from tests.messages.examples import PREDICTION
@@ -25,9 +25,11 @@ class HeldUp:
 
     def __init__(self, socket: zmq.Socket[bytes]) -> None:
         self._socket = socket
+        self.is_held_up = threading.Event()
         self.may_send = threading.Event()
 
     def send(self, *arguments: object, **flags: object) -> None:
+        self.is_held_up.set()
         self.may_send.wait()
         self._socket.send(*arguments, **flags)  # type: ignore[call-overload]
 
@@ -76,7 +78,7 @@ def _stream() -> Iterator[Stream]:
         finally:
             services.close()
             held_up.may_send.set()
-            sender.stop(20.0)
+            sender.stop(LIMIT_S)
             subscriber.close()
 
 
@@ -132,6 +134,7 @@ def test_who_hands_over_never_waits_and_what_does_not_fit_is_an_outcome_too(stre
 
 def test_at_the_end_what_is_queued_is_sent_and_what_cannot_be_is_handed_back(stream: Stream) -> None:
     stream.sender.put(outgoing(1), outgoing(2), outgoing(3))
+    assert stream.held_up.is_held_up.wait(LIMIT_S)
     left = stream.sender.stop(within_s=0.1)
     assert [each.prediction.seq for each in left] == [2, 3]  # the first one is in the hands of libzmq
     stream.held_up.may_send.set()

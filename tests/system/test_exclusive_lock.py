@@ -9,7 +9,7 @@ import pytest
 from edged.errors import DeviceError
 from edged.system.exclusive_lock import hold, state_of
 from tests.disks import an_ext4, frozen
-from tests.eventually import eventually
+from tests.eventually import LIMIT_S, eventually
 from tests.system.lock_holder import held_by_another, write_to
 
 
@@ -46,13 +46,13 @@ def test_of_a_holder_that_is_stuck_in_the_kernel_it_is_said_that_nothing_helps_b
             holder.kill()
             with pytest.raises(DeviceError, match=rf"by process {holder.pid} .* stuck in the kernel \(state D\)"):
                 hold("camera-/dev/video0", within_s=0.1)
-        assert hold("camera-/dev/video0", within_s=5) > 0
+        assert hold("camera-/dev/video0", within_s=LIMIT_S) > 0
 
 
 def test_it_is_free_once_its_holder_was_killed_and_that_is_waited_for() -> None:
     with held_by_another("device-b") as holder:
         holder.kill()
-        assert hold("device-b", within_s=5) > 0
+        assert hold("device-b", within_s=LIMIT_S) > 0
 
 
 def test_two_things_do_not_exclude_each_other() -> None:
