@@ -20,7 +20,7 @@ from tests.eventually import LIMIT_S, eventually
 from tests.given_time import GivenTime
 
 MAX_WAIT_S = 0.1
-CROWDED_S = 1.0  # what a busy machine may add to a prediction's way
+CROWDED_S = 1.0  # at most, of a prediction's way apart from the journal
 
 
 def journal_in(folder: Path, disk: Path) -> dict[str, Any]:
@@ -92,8 +92,9 @@ def test_on_a_disk_that_is_stuck_predictions_wait_for_no_longer_than_the_bound(t
         with frozen(disk):
             eventually(lambda: messages_of(raw, "journal_failed"))
             assert has_more(raw, 40)
+            given = GivenTime()
             late = [each.seconds.total for each in daemon.first(20)]
-            assert max(late) < MAX_WAIT_S + CROWDED_S
+            assert max(late) < MAX_WAIT_S + CROWDED_S + given.taken_s()
             assert "takes too long" in messages_of(raw, "journal_failed")[0]
         eventually(lambda: messages_of(raw, "journal_recovered"))
         assert has_more(raw, 5)
