@@ -31,17 +31,8 @@ class GivenTime:
 
     def seconds(self) -> float:
         """Return the seconds until now."""
-        return self._passed_s + self._shares()[0]
-
-    def taken_s(self) -> float:
-        """Return the seconds that other programs took: by so much a single stamp may be late, and not by more."""
-        return self._shares()[1]
-
-    def _shares(self) -> tuple[float, float]:
-        """Return the seconds from the beginning until now that were ours, and those of others."""
         took_s, busy_s = time.monotonic() - self._begin_s, busy() - self._busy_s
-        ours_s = unstarved(took_s, busy_s - spent_between(self._accounts, accounts()))
-        return ours_s, took_s - ours_s
+        return self._passed_s + unstarved(took_s, busy_s - spent_between(self._accounts, accounts()))
 
 
 def accounts() -> dict[int, Account]:

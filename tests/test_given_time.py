@@ -3,12 +3,10 @@
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from tests import given_time
 from tests.eventually import eventually
 from tests.given_time import Account, GivenTime, accounts, spent_between, unstarved
 
@@ -30,18 +28,6 @@ def test_time_goes_on_from_what_has_passed_and_never_faster_than_the_clock() -> 
     given = GivenTime(passed_s=100.0)
     eventually(lambda: given.seconds() > 100.0)
     assert given.seconds() - 100.0 <= time.monotonic() - start_s
-
-
-@pytest.mark.parametrize(("taken", "ours", "others"), [(0.0, 8.0, 0.0), (0.75, 2.0, 6.0)])
-def test_what_is_not_ours_others_took(
-    monkeypatch: pytest.MonkeyPatch, taken: float, ours: float, others: float
-) -> None:
-    now_s = 100.0
-    monkeypatch.setattr(given_time, "time", SimpleNamespace(monotonic=lambda: now_s))
-    monkeypatch.setattr(given_time, "unstarved", lambda took_s, _: took_s * (1 - taken))
-    given = GivenTime()
-    now_s += 8.0
-    assert (given.seconds(), given.taken_s()) == (ours, others)
 
 
 def test_what_a_process_of_ours_spent_is_ours_after_its_end_too() -> None:

@@ -12,6 +12,7 @@ import zmq
 
 from edged.messages import Event, Prediction
 from tests.e2e.daemon import MAX_AGE_S, STAMP_S, Daemon, config_in, conserves, run_edged
+from tests.e2e.lateness import Lateness
 from tests.eventually import eventually
 from tests.given_time import GivenTime
 
@@ -28,7 +29,8 @@ class Witness:
 
     def __init__(self, daemon: Daemon) -> None:
         self._daemon = daemon
-        self._given = GivenTime()
+        self._lateness = Lateness()
+        self._lateness.start()
         self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
         self._socket.setsockopt(zmq.LINGER, 0)
         self._socket.setsockopt(zmq.RCVHWM, 0)
@@ -76,12 +78,13 @@ class Witness:
         """Return whether no frame of the camera was too old when its prediction was published."""
         self.look()
         oldest_s = max(each.published_at - each.captured_at for each in self.predictions if each.camera == camera)
-        return oldest_s <= MAX_AGE_S + STAMP_S + self._given.taken_s()
+        return oldest_s <= MAX_AGE_S + STAMP_S + self._lateness.longest_s
 
     def __enter__(self) -> "Witness":
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._lateness.stop()
         self._socket.close()
 
 

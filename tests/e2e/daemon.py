@@ -21,7 +21,7 @@ from tests.eventually import LIMIT_S, eventually, free_port
 
 START_S = 90.0  # a first start may compile, on a machine that is busy
 MAX_AGE_S = 0.5  # the default of freshness.max_age_s
-STAMP_S = 0.1  # at most, from the last look at the age of a prediction to its stamp
+STAMP_S = 0.1  # from the last look at a prediction's age to its stamp, where the machine is not late itself
 PATIENT = {"max_age_s": START_S}  # freshness for who expects each number: nothing grows too old on a busy machine
 SYNTHETIC = {"source": "synthetic:digits", "size": [160, 120], "fps": 30}
 

@@ -20,8 +20,14 @@ class Lateness(threading.Thread):
             time.sleep(NAP_S)
             self._late_s.append(time.monotonic() - start - NAP_S)
 
-    def stop(self, share: float) -> float:
+    def stop(self, share: float = 1.0) -> float:
         """Seconds by which that share of the naps was late at most."""
         self._end.set()
         self.join()
-        return sorted(self._late_s)[int(share * (len(self._late_s) - 1))]
+        late_s = sorted(self._late_s) or [0.0]
+        return late_s[int(share * (len(late_s) - 1))]
+
+    @property
+    def longest_s(self) -> float:
+        """Seconds by which the latest nap so far was late."""
+        return max(self._late_s, default=0.0)

@@ -14,6 +14,7 @@ from edged.transport.keys import new_pair
 from tests.cli.models import SIZE, small_network
 from tests.e2e.daemon import MAX_AGE_S, STAMP_S, SYNTHETIC, compiled, conserves
 from tests.e2e.hosts import Host, hosts
+from tests.e2e.lateness import Lateness
 from tests.e2e.witness import RawSubscriber
 from tests.eventually import LIMIT_S, eventually
 from tests.given_time import GivenTime
@@ -54,7 +55,7 @@ class Pipeline:
     seen: RawSubscriber
     processes: dict[str, "subprocess.Popen[str]"] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)  # the hub's, after the stop
-    given: GivenTime = field(default_factory=GivenTime)
+    lateness: Lateness = field(default_factory=Lateness)
 
     def write(self, config: dict[str, Any] | str) -> None:
         """Give every host this config, or this file."""
@@ -132,7 +133,7 @@ class Pipeline:
         frames = {(each["camera"], each["frame"], each["captured_at"]) for each in seen}
         assert len(numbers) == len(frames) == len(seen)
         oldest_s = max(each["seconds"]["total"] + each["clock_error"] for each in seen)
-        assert oldest_s <= MAX_AGE_S + STAMP_S + self.given.taken_s()
+        assert oldest_s <= MAX_AGE_S + STAMP_S + self.lateness.longest_s
         self.stop()
         return conserves(self.summary)
 
@@ -160,10 +161,12 @@ def pipeline(
         running = Pipeline(folder, by_name, seen)
         running.write(config or config_in(folder))
         running.seen.start()
+        running.lateness.start()
         try:
             yield running
         finally:
             running.seen.stop()
+            running.lateness.stop()
             for name in list(running.processes):
                 running.kill(name)
             assert "Traceback" not in "".join(path.read_text() for path in folder.glob("*.log"))

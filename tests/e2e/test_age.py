@@ -14,9 +14,9 @@ import zmq
 
 from tests.e2e.daemon import MAX_AGE_S, STAMP_S, Daemon, conserves, run_edged
 from tests.e2e.daemon_use import rejected
+from tests.e2e.lateness import Lateness
 from tests.e2e.zmtp import frame, joined
 from tests.eventually import TURN_MS, eventually, in_background
-from tests.given_time import GivenTime
 
 STOPPED_S = 4.0  # longer than a camera may be silent
 FLOODING, TOPICS = 60, 1600  # of two bytes each, within what a subscriber may send at once
@@ -59,15 +59,16 @@ def age_s(prediction: dict[str, object]) -> float:
 
 @pytest.mark.promise("no prediction is older than 0.5 s when it is published")
 def test_after_the_hub_stood_still_nothing_too_old_goes_out_and_no_camera_is_called_down(tmp_path: Path) -> None:
+    lateness = Lateness()
     with run_edged(tmp_path) as daemon, heard_from(daemon) as heard:
         eventually(lambda: len(predictions(heard)) > 20)
-        given = GivenTime()
+        lateness.start()
         daemon.process.send_signal(signal.SIGSTOP)
         time.sleep(STOPPED_S)
         daemon.process.send_signal(signal.SIGCONT)
         before = len(predictions(heard))
         eventually(lambda: len(predictions(heard)) > before + 30)
-        assert max(map(age_s, predictions(heard))) <= MAX_AGE_S + STAMP_S + given.taken_s()
+        assert max(map(age_s, predictions(heard))) <= MAX_AGE_S + STAMP_S + lateness.stop()
         events = [each.fields["event"] for each in heard if each.topic.endswith(b"/event")]
         assert "camera_down" not in events
         assert "worker_lost" not in events

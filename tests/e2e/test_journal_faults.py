@@ -15,6 +15,7 @@ from tests.cli.command import edged
 from tests.disks import a_small_disk, an_ext4, fill, frozen, mounted
 from tests.e2e.daemon import PATIENT, SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.e2e.injected_faults import WallClock
+from tests.e2e.lateness import Lateness
 from tests.e2e.witness import RawSubscriber, journal_of
 from tests.eventually import LIMIT_S, eventually
 from tests.given_time import GivenTime
@@ -92,9 +93,10 @@ def test_on_a_disk_that_is_stuck_predictions_wait_for_no_longer_than_the_bound(t
         with frozen(disk):
             eventually(lambda: messages_of(raw, "journal_failed"))
             assert has_more(raw, 40)
-            given = GivenTime()
+            lateness = Lateness()
+            lateness.start()
             late = [each.seconds.total for each in daemon.first(20)]
-            assert max(late) < MAX_WAIT_S + CROWDED_S + given.taken_s()
+            assert max(late) < MAX_WAIT_S + CROWDED_S + lateness.stop()
             assert "takes too long" in messages_of(raw, "journal_failed")[0]
         eventually(lambda: messages_of(raw, "journal_recovered"))
         assert has_more(raw, 5)
