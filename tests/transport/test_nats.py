@@ -13,7 +13,7 @@ from edged.config import NatsConfig
 from edged.errors import ConfigError, EdgedError, ServerError
 from edged.transport.nats import connect
 from tests.e2e.certificates import new_authority, new_certificate
-from tests.eventually import free_port
+from tests.eventually import LIMIT_S, free_port
 from tests.nats_server import NatsServer, has_nats_server, nats_server
 
 
@@ -66,7 +66,7 @@ def test_a_server_that_is_started_again_gets_what_is_published_then(tmp_path: Pa
         server.start()
         while not client.is_connected:
             await asyncio.sleep(0.01)
-        await stream.publish("s", b"after", timeout=30)
+        await stream.publish("s", b"after", timeout=LIMIT_S)
         found = [(await stream.get_msg("S", seq=seq)).data or b"" for seq in (1, 2)]
         await client.close()
         return found
