@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.apart import read_request, run_apart
+from edged.engine.compiling import compile_source
 from edged.engine.device import Device, open_device
 from edged.engine.instructions import AVX512_BF16, KHR_DOT, LANES, LOWEST, NUMBERS, processor_instructions
 from edged.engine.layout import bfloat16_bits
 from edged.engine.opencl import cl
-from edged.engine.programs import build, compiler_options, source_of, takes_assembly, takes_builtins
+from edged.engine.programs import compiler_options, source_of, takes_assembly, takes_builtins
 from edged.errors import DeviceError
 from edged.system.disk_cache import CacheEntries, code_sha256
 from edged.system.paths import cache_directory
@@ -121,7 +122,7 @@ def _on_device(device: Device, name: str, numbers: Sequence[Array], sums: Array)
     queue = cl.CommandQueue(context)
     kind = "float" if sums.dtype == np.float32 else "int"
     options = [*compiler_options(device), f"-DDOT={NUMBERS[name]}", f"-DLANES={LANES[name]}", f"-DSUM={kind}"]
-    kernel = cl.Kernel(build(cl.Program(context, source_of("dot_trial")), options), "dot_trial")
+    kernel = cl.Kernel(compile_source(context, device, source_of("dot_trial"), options), "dot_trial")
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = [cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(x)) for x in (*numbers, sums)]
     kernel.set_args(*buffers)

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from edged.engine.compiling import compile_source
 from edged.engine.device import Device, open_device
 from edged.engine.opencl import cl, device_errors
-from edged.engine.programs import build, compiler_options, source_of
+from edged.engine.programs import compiler_options, source_of
 from edged.engine.tuning_records import file_name
 from edged.system.disk_cache import CacheEntries
 from edged.system.paths import cache_directory
@@ -57,6 +58,7 @@ class PeakBench:
         self.group = 1 if on_cpu else GPU_GROUP
         self.items = device.compute_units * GROUPS[device.kind] * self.group
         self.memory_bytes = device.memory_bytes
+        self.device = device
         self.options = compiler_options(device)
         self.context = cl.Context([open_device(device)])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
@@ -64,7 +66,7 @@ class PeakBench:
     def kernel(self, name: str, **defines: int | str) -> Any:
         defines |= {"WIDTH": self.width, "GROUP": self.group}
         options = [*self.options, *(f"-D{key}={value}" for key, value in defines.items())]
-        return cl.Kernel(build(cl.Program(self.context, source_of(name)), options), name)
+        return cl.Kernel(compile_source(self.context, self.device, source_of(name), options), name)
 
     def buffer(self, nbytes: int) -> Any:
         """Return a buffer that was written once: untouched memory may not be allocated, and reads fast."""

@@ -6,7 +6,6 @@ One program per kernel, so that an edit recompiles one.
 import json
 import logging
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from edged.engine.apart import read_request, run_apart
+from edged.engine.compiling import build, compile_source, shortened
 from edged.engine.device import POCL, Device, open_device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
@@ -200,7 +200,7 @@ class Programs:
             return None
 
     def _compile(self, key: str, source: str, options: list[str]) -> Any:
-        self._fresh[key] = build(cl.Program(self._context, source), options)
+        self._fresh[key] = compile_source(self._context, self._device, source, options)
         return self._fresh[key]
 
     def _options(self, launch: Launch) -> list[str]:
@@ -208,7 +208,7 @@ class Programs:
 
     def _key(self, source: str, options: list[str]) -> str:
         device = self._device
-        parts = [source, options, device.platform, device.name, device.version, device.driver]
+        parts = [*shortened(device, source, options), device.platform, device.name, device.version, device.driver]
         return sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -222,13 +222,6 @@ def _progress_of(what: str) -> Iterator[None]:
         progress.info("failed to compile %s", what)
         raise
     progress.info("compiled %s", what)
-
-
-def build(program: Any, options: list[str]) -> Any:
-    """Build `program`. Some drivers report success so verbosely that pyopencl takes it for a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cl.CompilerWarning)
-        return program.build(options)
 
 
 def compile_apart(device: Device, cache: Path, source: str) -> None:
