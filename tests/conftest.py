@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from edged.system.log import HANDLER, LEVEL_VARIABLE
 from tests.at_once import AtOnce
@@ -23,7 +23,8 @@ from tests.tiers import NotRun
 __all__ = ["eventually", "free_port"]
 
 load_intel_too()
-settings.register_profile("edged", deadline=None)  # how long an example takes is a matter of the machine
+# how long an example takes, also to be drawn, is a matter of the machine
+settings.register_profile("edged", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("edged")
 
 ROOT = Path(__file__).resolve().parents[1]
