@@ -90,16 +90,32 @@ def test_a_leg_that_was_not_recorded_is_named() -> None:
         way_of([turn])
 
 
-def test_a_recording_goes_on_until_each_leg_was_seen_often() -> None:
-    def seen(process: str, thread: str, received: str, sent: str) -> Turn:
-        messages = {f"received {received}" if received else "", f"sent {sent}" if sent else ""} - {""}
-        return Turn(process, thread, frozenset(messages), ((CAPTURE, SEND),))
+def turn_of(process: str, thread: str, received: str, sent: str) -> Turn:
+    """A turn of a leg, by its key in `LEGS`."""
+    messages = {f"received {received}", f"sent {sent}"} - {"received ", "sent "}
+    return Turn(process, thread, frozenset(messages), ((CAPTURE, SEND),))
 
-    turns = [seen(*leg) for leg in LEGS] * OFTEN
+
+def test_a_recording_goes_on_until_each_leg_was_seen_often() -> None:
+    turns = [turn_of(*leg) for leg in LEGS] * OFTEN
     assert shows_each_leg(turns)
     assert not shows_each_leg(turns[1:])
     both_at_once = Turn("run", "main", frozenset({"received Frame", "received Scores"}), ())
     assert not shows_each_leg([*turns[1:], both_at_once])
+
+
+def test_the_usual_turn_does_the_least_of_those_that_are_frequent() -> None:
+    clock, rare = Function("each_second.py", "tick"), Function("rare.py", "drop")
+    turns = {  # of the leg `camera`: how often each was recorded
+        ((CAPTURE, SEND), (SEND, WAIT)): 10,
+        ((CAPTURE, SEND), (SEND, WAIT), (WAIT, clock)): 12,  # a busy machine: later than a second each time
+        ((CAPTURE, rare),): 1,
+    }
+    recorded = [
+        Turn("camera", "main", frozenset({"sent Frame"}), calls) for calls, n in turns.items() for _ in range(n)
+    ]
+    others = [turn_of(*leg) for leg in list(LEGS)[1:]]
+    assert way_of([*recorded, *others]).legs[0].files == {"a.py", "b.py"}
 
 
 @pytest.mark.deep
