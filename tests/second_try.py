@@ -18,6 +18,7 @@ MOST_FLAKY = 5  # in that file: more fail the run
 MOST_TRIES = 20  # more failures than this are no matter of chance
 WITHOUT_CLOCK = tuple(f"tests/{folder}/" for folder in ("conformance", "engine", "model", "train"))
 MARK = "flaky: "
+OF_THIS_RUN = ("PYTEST_ADDOPTS", "PYTEST_XDIST")  # what a test that runs alone must not inherit
 
 
 class SecondTry:
@@ -67,7 +68,7 @@ class SecondTry:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *self._warnings, name],
             cwd=self._root,
-            env=os.environ | {"PYTEST_ADDOPTS": ""},
+            env={name: value for name, value in os.environ.items() if not name.startswith(OF_THIS_RUN)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

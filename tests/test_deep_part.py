@@ -127,6 +127,7 @@ def checkout(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pyte
     """A checkout without a repository, whose first slice has room for one of two functions."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("PYTEST_XDIST_WORKER_COUNT", raising=False)  # of the run that this test is a part of
     tests = pytester.path / "tests"
     tests.mkdir()
     (tests / "test_it.py").write_text(TESTS)
