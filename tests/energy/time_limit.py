@@ -3,12 +3,13 @@
 In place of seconds, which a busy machine takes for a file that is whole too.
 """
 
+import os
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from stat import S_ISFIFO
 from types import FrameType
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.eventually import TURN_S
 def passes_at_pipes_alone(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Let the limit pass where a pipe that nobody writes to is read; return the limits that have passed so far."""
     passed: list[float] = []
+    at_pipes: list[SimpleQueue[Any]] = []  # of threads that read one: where they will answer
 
     class Answers(SimpleQueue[Any]):
         """What a thread that reads answers with."""
@@ -28,32 +30,46 @@ def passes_at_pipes_alone(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         def get(self, block: bool = True, timeout: float | None = None) -> Any:
             if timeout is None:
                 return super().get(block)
-            while not is_at_a_pipe(self):
+            while self not in at_pipes:
                 with suppress(Empty):
                     return super().get(timeout=TURN_S)
             passed.append(timeout)
             raise Empty
 
+    def noted(read: Callable[..., Any]) -> Callable[..., Any]:
+        def reads(path: Any, *arguments: Any, **options: Any) -> Any:
+            answers = [*answers_of_this_thread(Answers)] if is_pipe(path) else []
+            at_pipes.extend(answers)
+            try:
+                return read(path, *arguments, **options)
+            finally:
+                for each in answers:
+                    at_pipes.remove(each)
+
+        return reads
+
     for module in (bounded, reader):
         monkeypatch.setattr(module, "SimpleQueue", Answers)
+    monkeypatch.setattr(os, "open", noted(os.open))
+    monkeypatch.setattr(Path, "read_text", noted(Path.read_text))
     return passed
 
 
-def is_at_a_pipe(answers: "SimpleQueue[Any]") -> bool:
-    """Whether the thread that answers there reads a pipe."""
-    own = threading.get_ident()
-    threads = [list(values_in(frame)) for ident, frame in sys._current_frames().items() if ident != own]
-    return any(
-        any(isinstance(each, Path) and each.is_fifo() for each in values)
-        for values in threads
-        if any(each is answers for value in values for each in (value, *vars_of(value)))
-    )
+def is_pipe(path: Any) -> bool:
+    with suppress(OSError):
+        return S_ISFIFO(os.stat(path).st_mode)
+    return False
 
 
-def values_in(frame: FrameType | None) -> Iterator[object]:
-    """Yield the local variables of a thread, from its newest function to its first."""
+def answers_of_this_thread(kind: type[SimpleQueue[Any]]) -> Iterator[SimpleQueue[Any]]:
+    """Yield the queues that this thread's functions have, as variables or in their objects.
+
+    Only a thread itself may look at its variables: those of one that runs meanwhile crash the interpreter.
+    """
+    frame: FrameType | None = sys._getframe()
     while frame:
-        yield from frame.f_locals.values()
+        for value in frame.f_locals.values():
+            yield from (each for each in (value, *vars_of(value)) if isinstance(each, kind))
         frame = frame.f_back
 
 
