@@ -46,7 +46,11 @@ view: .venv/.view
 COMPUTE = tests/engine tests/model tests/conformance tests/train tests/teach tests/fuzz
 TIER = -m 'not deep'
 DAEMONS = 3
-PYTEST = -m pytest --second-try
+# A test that hangs fails after so many seconds. Where it does not return to Python, its process ends a minute later.
+HANGS_S = 300
+test-all-compute test-all-daemons test-deep-part: HANGS_S = 900
+PYTEST = -m pytest --second-try -o timeout=$(HANGS_S) -o faulthandler_timeout=$$(($(HANGS_S) + 60)) \
+	-o faulthandler_exit_on_timeout=true
 FLAKY = .ci/flaky.txt
 test: forget-flaky test-compute test-daemons
 test-all: .venv/.packages forget-flaky test-all-compute test-all-daemons test-lowest

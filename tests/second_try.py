@@ -26,7 +26,8 @@ class SecondTry:
 
     def __init__(self, config: pytest.Config) -> None:
         self._root = config.rootpath
-        self._warnings = [f"-W{each}" for each in config.getoption("pythonwarnings") or ()]
+        self._options = [f"-W{each}" for each in config.getoption("pythonwarnings") or ()]
+        self._options += [f"-o{each}" for each in config.getoption("override_ini") or ()]
         self._failures: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -66,7 +67,7 @@ class SecondTry:
         reporter.write_line(f"{name}: runs once more, alone")
         reporter.flush()
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *self._warnings, name],
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *self._options, name],
             cwd=self._root,
             env={name: value for name, value in os.environ.items() if not name.startswith(OF_THIS_RUN)},
             stdout=subprocess.PIPE,

@@ -37,6 +37,22 @@ def test_without_device():
     assert False
 """
 
+HANGS = """
+import ctypes
+import os
+import time
+import pytest
+
+@pytest.fixture
+def device():
+    yield
+    open("ended " + os.environ.get("PYTEST_XDIST_WORKER", "alone"), "x")
+
+def test_it(device):
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        {call}
+"""
+
 BROKEN = """
 def test_broken():
     assert 1 == 2
@@ -57,13 +73,13 @@ def checkout(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pyte
     return pytester
 
 
-def run(checkout: pytest.Pytester, **tests: str) -> pytest.RunResult:
+def run(checkout: pytest.Pytester, *options: str, **tests: str) -> pytest.RunResult:
     """Run these tests, written into files of these names, in a process of pytest-xdist."""
     for name, text in tests.items():
         path = checkout.path / "tests" / f"{name.replace('__', '/')}.py"
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    return checkout.runpytest_subprocess("-p", "xdist", "--second-try", "--numprocesses", "1")
+    return checkout.runpytest_subprocess("-p", "xdist", "--second-try", "--numprocesses", "1", *options)
 
 
 def test_a_flaky_test_is_reported_and_kept_and_fails_nothing(checkout: pytest.Pytester) -> None:
@@ -116,6 +132,25 @@ def test_a_fixture_that_is_late_is_flaky_too(checkout: pytest.Pytester) -> None:
     done = run(checkout, test_a=f"{late}def test_it(device):\n    pass\n")
     assert done.ret == pytest.ExitCode.OK
     done.stdout.fnmatch_lines(["flaky: tests/test_a.py::test_it, first failure: *", "*1 flaky*"])
+
+
+def test_a_test_that_hangs_has_failed_and_its_fixtures_end(checkout: pytest.Pytester) -> None:
+    sleeps = HANGS.format(call="time.sleep(3600)")
+    done = run(checkout, "-p", "pytest_timeout", "-o", "timeout=1", test_a=sleeps, test_b=BROKEN)
+    assert (checkout.path / "ended gw0").exists()
+    done.stdout.fnmatch_lines(
+        ["flaky: tests/test_a.py::test_it, first failure: *Timeout*", "*1 failed, 1 passed, 1 flaky*"]
+    )
+
+
+def test_the_process_ends_of_a_test_that_does_not_return_to_python(checkout: pytest.Pytester) -> None:
+    stands = HANGS.format(call="ctypes.PyDLL(None).sleep(3600)")
+    limit = ("-o", "faulthandler_timeout=1", "-o", "faulthandler_exit_on_timeout=true")
+    done = run(checkout, *limit, test_a=stands, test_b=BROKEN)
+    done.stderr.fnmatch_lines(["*in test_it*"])
+    done.stdout.fnmatch_lines(
+        ["flaky: tests/test_a.py::test_it, first failure: *", "*1 failed, 1 passed, 1 flaky*"]
+    )
 
 
 def test_a_test_that_is_skipped_the_second_time_has_not_passed(checkout: pytest.Pytester) -> None:
