@@ -19,9 +19,7 @@ import pytest
 from tests.durations import UNKNOWN_S, function_of, read
 
 COMMITS = 60  # whose changes count as recent
-CHANGED_SHARE = (
-    1 / 3
-)  # of the time, at most, for the tests of what changed: the more, the more commits run the others
+CHANGED_SHARE = 1 / 4  # of the time, at most, for the tests of what changed; the rest for a slice of the others
 FILLED = 0.95  # of the processors' time: one process waits for the last test of the other
 OUTPUT = "edged_deep_part"  # what a process of pytest-xdist hands to the first
 NO_TIME = "no time left in this part of the deep tests"
