@@ -41,11 +41,11 @@ top: .venv/.installed
 view: .venv/.view
 	@exec $(EDGED) view
 
-# Kernels and models want nothing but cores, so they share them. The others start whole daemons and mostly wait, the deep
-# ones less: three or two at a time, each process with tests that stand together, which share fixtures of a module.
+# Kernels and models first, then what starts whole daemons and mostly waits. Three processes at a time, two with the deep
+# ones, which wait less; each has tests that stand together, which share fixtures of a module.
 COMPUTE = tests/engine tests/model tests/conformance tests/train tests/teach tests/fuzz
 TIER = -m 'not deep'
-DAEMONS = 3
+PROCESSES = 3
 # A test that hangs fails after so many seconds. Where it does not return to Python, its process ends a minute later.
 HANGS_S = 300
 test-all-compute test-all-daemons test-deep-part: HANGS_S = 900
@@ -55,15 +55,15 @@ FLAKY = .ci/flaky.txt
 test: forget-flaky test-compute test-daemons
 test-all: .venv/.packages forget-flaky test-all-compute test-all-daemons test-lowest
 test-all-compute test-all-daemons: TIER = --renew-durations
-test-all-daemons: DAEMONS = 2
+test-all-compute test-all-daemons: PROCESSES = 2
 test-all-compute: .venv/.intel test-compute
 test-all-daemons: .venv/.deep homeassistant test-daemons
 
 test-compute: .venv/.test
-	.venv/bin/python $(PYTEST) $(TIER) --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
+	.venv/bin/python $(PYTEST) $(TIER) --numprocesses $(PROCESSES) --dist worksteal $(COMPUTE)
 
 test-daemons: .venv/.test
-	.venv/bin/python $(PYTEST) $(TIER) --numprocesses $(DAEMONS) --dist worksteal $(COMPUTE:%=--ignore %)
+	.venv/bin/python $(PYTEST) $(TIER) --numprocesses $(PROCESSES) --dist worksteal $(COMPUTE:%=--ignore %)
 
 # of the deep tests those of what changed lately, and a slice of the others that the commit's hash chooses
 MINUTES_OF_DEEP = 12

@@ -125,6 +125,7 @@ def test_every_track_of_a_trace_has_a_name(trace: dict[str, Any]) -> None:
     assert {"host"} < {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
 
 
+@pytest.mark.deep
 def test_a_roofline_has_a_dot_for_each_layer_that_multiplies(model: Path, tmp_path: Path) -> None:
     edged("profile", "--model", model, "--runs", 2, "--roofline", tmp_path / "roofline.svg")
 

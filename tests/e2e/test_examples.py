@@ -101,12 +101,14 @@ def test_last_hour(daemon: Daemon) -> None:
     assert sum(int(line.split("\t")[2]) for line in counted) >= 5
 
 
+@pytest.mark.deep
 def test_react_to_state(daemon: Daemon, tmp_path: Path) -> None:
     command = example("react_to_state.py", "demo", "7", "touch", tmp_path / "seen")
     with printed(*command, EDGED_ADDRESS=daemon.address):
         eventually((tmp_path / "seen").exists)
 
 
+@pytest.mark.deep
 def test_classify_folder(daemon: Daemon, tmp_path: Path) -> None:
     with printed(*example("save_pictures.py", tmp_path / "pictures", daemon.address)) as lines:
         names = sorted(Path(line).name for line in islice(lines, 2))

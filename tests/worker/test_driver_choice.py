@@ -83,6 +83,7 @@ def test_the_driver_whose_jobs_take_less_time_is_chosen() -> None:
     assert faster_driver(slow, quick, pictures(1)) == DRIVER_OF_ALL
 
 
+@pytest.mark.deep
 @pocl_only
 @pytest.mark.skipif(ALL == 1, reason="one processor")
 def test_each_start_measures_both_drivers_until_that_was_done_five_times(tmp_path: Path, config: Config) -> None:
