@@ -54,6 +54,7 @@ def test_two_parts_answer_as_the_whole_does(
     assert np.array_equal(answer, runtime(ModelPart(whole, wanted)).submit(images).wait().outputs)
 
 
+@pytest.mark.deep
 def test_features_cross_to_and_from_a_device_with_memory_of_its_own(
     network_device: Device, programs_directory: Path
 ) -> None:

@@ -30,6 +30,7 @@ def measured(network_device: Device, programs_directory: Path) -> Profile:
     return profile(runtime, costs, np.zeros((2, 32, 32, 3), np.uint8), runs=4)
 
 
+@pytest.mark.deep
 def test_runs_of_other_states_do_not_count(
     network_device: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from tests.model.onnx_files import onnxruntime_outputs, relative_error
 from tests.model.token_networks import NETWORKS
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", NETWORKS)
 def test_no_operator_is_left_for_the_host(
     network_device: Device, programs_directory: Path, tmp_path: Path, name: str
