@@ -51,8 +51,8 @@ def part_of(expected_s: Mapping[str, float], ages: Mapping[str, int], commit: st
     others = [name for name in expected_s if name not in changed]
     left_s = budget_s - sum(expected_s[name] for name in changed)
     slices = max(1, ceil(sum(expected_s[name] for name in others) / left_s))
-    turn, number = divmod(int(commit, 16), slices)
-    chosen = _turned(list(_slice(others, expected_s, number, slices)), turn)
+    first, number = divmod(int(commit, 16), slices)
+    chosen = _rotated(list(_slice(others, expected_s, number, slices)), first)
     return Part(tuple(changed), tuple(chosen), number, slices)
 
 
@@ -73,9 +73,12 @@ def _slice(names: Sequence[str], expected_s: Mapping[str, float], number: int, s
             yield name
 
 
-def _turned(names: Sequence[str], turn: int) -> Sequence[str]:
-    """Begin elsewhere with each commit: on a slow machine the same ones would never be reached."""
-    begin = turn % max(1, len(names))
+def _rotated(names: Sequence[str], first: int) -> Sequence[str]:
+    """Begin with the name of this index, modulo their number.
+
+    A slow machine does not reach the end of a slice; in a fixed order it would never run the same tests.
+    """
+    begin = first % max(1, len(names))
     return (*names[begin:], *names[:begin])
 
 
