@@ -44,6 +44,13 @@ def cpu(device: Device) -> Device:
     return device
 
 
+@pytest.fixture
+def network_cpu(network_device: Device) -> Device:
+    if network_device.kind != "cpu":
+        pytest.skip("networks are composed for CPUs alone")
+    return network_device
+
+
 def assert_same_in_one_launch(runtime: Runtime, images: np.ndarray, repetitions: int = 1, groups: int = 2) -> None:
     by_layer = runtime.submit(images, by_layer=True).wait().outputs
     forward = tuple(
@@ -158,10 +165,10 @@ def test_weights_that_are_kept_in_a_file_give_the_same(
 
 
 @pytest.mark.deep
-def test_a_part_behind_a_cut_is_composed_too(network_device: Device, programs_directory: Path) -> None:
+def test_a_part_behind_a_cut_is_composed_too(network_cpu: Device, programs_directory: Path) -> None:
     graph = simplify(random_resnet(18, 32, 32))
     behind = part(graph, cut_after(graph, "stage1"), None)
-    runtime = Runtime(ModelPart(behind, None), network_device, batch=2, cache=programs_directory)
+    runtime = Runtime(ModelPart(behind, None), network_cpu, batch=2, cache=programs_directory)
     assert runtime.compose()
 
 
@@ -170,11 +177,11 @@ def test_other_devices_than_cpus_compose_nothing(device: Device) -> None:
     assert compositions(make_plan(ModelPart(SMALL, RGB), gpu, 1), gpu, {}) == ()
 
 
-def test_kernels_of_one_kind_and_shape_are_one_function(network_device: Device) -> None:
+def test_kernels_of_one_kind_and_shape_are_one_function(network_cpu: Device) -> None:
     graph = mobilenet_v2(64, 64)
-    plan = make_plan(ModelPart(graph, replace(RGB, width=64, height=64)), network_device, 1)
+    plan = make_plan(ModelPart(graph, replace(RGB, width=64, height=64)), network_cpu, 1)
     places = dict.fromkeys(weights_of(*plan.launches), WeightPlace(0, 0))
-    (composition,) = compositions(plan, network_device, places)
+    (composition,) = compositions(plan, network_cpu, places)
     source = compose(composition.kernels, buffers=1)
     different = {(kernel.launch.kernel, kernel.launch.options) for kernel in composition.kernels}
     assert len(different) < len(composition.kernels)
@@ -182,9 +189,9 @@ def test_kernels_of_one_kind_and_shape_are_one_function(network_device: Device) 
 
 
 def test_the_kernels_of_one_launch_have_no_times_of_their_own(
-    network_device: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
+    network_cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runtime = Runtime(ModelPart(SMALL, RGB), network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), network_cpu, cache=programs_directory)
     images = random_images(RGB)
     assert runtime.submit(images).wait().kernels
     assert runtime.compose()
@@ -198,7 +205,7 @@ def test_the_kernels_of_one_launch_have_no_times_of_their_own(
 
 
 def test_a_composition_that_answers_otherwise_is_not_used(
-    network_device: Device,
+    network_cpu: Device,
     programs_directory: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -206,7 +213,7 @@ def test_a_composition_that_answers_otherwise_is_not_used(
     def without_relu(kernel: str) -> str:
         return source_of(kernel).replace("(((v) < 0) ? 0 : (v))", "(v)")
 
-    runtime = Runtime(ModelPart(SMALL, RGB), network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(SMALL, RGB), network_cpu, cache=programs_directory)
     monkeypatch.setattr(composition, "source_of", without_relu)
 
     assert not runtime.compose()

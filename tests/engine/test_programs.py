@@ -51,15 +51,25 @@ def test_every_file_compiles_alone_as_strict_opencl_1_2(lab: Lab, kernel: str) -
         ("rusticl", "gpu", False),
         ("Portable Computing Language", "gpu", False),  # PoCL's level0 driver uses the same translator
         ("ARM Platform", "gpu", False),
+        ("NVIDIA CUDA", "gpu", False),
         ("Oclgrind", "cpu", False),
     ],
 )
-def test_kernels_prefetch_only_where_the_compiler_is_proven_to_take_it(
+def test_kernels_prefetch_and_fail_by_a_warning_only_where_the_compiler_is_proven(
     device: Device, platform: str, kind: Kind, prefetches: bool
 ) -> None:
     options = compiler_options(replace(device, platform=platform, kind=kind, driver="3.1"))
 
-    assert options == ((*STANDARD, "-DCLANG_BUILTINS") if prefetches else STANDARD)
+    assert options == ((*STANDARD, "-DCLANG_BUILTINS") if prefetches else WITHOUT_WARNINGS)
+
+
+def test_a_warning_of_an_unproven_compiler_refuses_no_kernel(device: Device, tmp_path: Path) -> None:
+    gpu = replace(device, kind="gpu")  # the same compiler, which edged then knows nothing of
+    warns = (
+        '#pragma clang diagnostic ignored "-Wof-another-clang"\nkernel void one_launch(global int *y) { *y = 1; }'
+    )
+
+    assert programs(gpu, tmp_path).composed(warns).function_name == "one_launch"
 
 
 @pytest.mark.parametrize(

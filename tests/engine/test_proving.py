@@ -24,7 +24,15 @@ from edged.model.shapes import make_graph
 from tests.cli import models
 from tests.engine.lab import random
 from tests.engine.networks import RGB, conv, random_images, small_network
-from tests.engine.wrong_kernels import MAX_IS_MIN, RELU_IS_MIN, WRONG_DENSE, WRONG_VECTOR, Change, wrong_kernel
+from tests.engine.wrong_kernels import (
+    MAX_IS_MIN,
+    RELU_IS_MIN,
+    WRONG_DENSE,
+    WRONG_DENSE_SPLIT,
+    WRONG_VECTOR,
+    Change,
+    wrong_kernel,
+)
 
 
 def examined(
@@ -131,14 +139,15 @@ def test_a_part_behind_a_cut_is_compared_too(network_device: Device, programs_di
     network = small_network()
     behind = part(network, cut_after(network, "pool"), None)
     frames = np.abs(np.random.default_rng(0).standard_normal((2, *behind.shapes[behind.input]), np.float32))
-    with wrong_kernel(WRONG_DENSE):
+    with wrong_kernel(WRONG_DENSE, WRONG_DENSE_SPLIT):
         runtime = Runtime(ModelPart(behind, None), network_device, batch=2, cache=programs_directory)
         found = examine(
             runtime, ModelPart(behind, None), network_device, frames, precision="fp32", chooser=Rules()
         )
         runtime.close()
 
-    assert [wrong.variant for wrong in found.wrong] == ["dense"]
+    [wrong] = found.wrong
+    assert wrong.variant in ("dense", "dense_split")
 
 
 def test_what_reads_the_output_of_a_host_operator_is_compared(
@@ -182,7 +191,10 @@ def test_without_memory_for_the_copies_a_wrong_device_is_not_used(
 ) -> None:
     monkeypatch.setattr(runtime_module, "memory_for", no_memory)
 
-    with wrong_kernel(WRONG_DENSE), pytest.raises(DeviceMemoryError, match=r"wrongly .* too little memory"):
+    with (
+        wrong_kernel(WRONG_DENSE, WRONG_DENSE_SPLIT),
+        pytest.raises(DeviceMemoryError, match=r"wrongly .* too little memory"),
+    ):
         examined(network_device, programs_directory)
 
 

@@ -107,14 +107,14 @@ def test_test_pictures_are_read_packed_or_plain(tmp_path: Path) -> None:
 def test_missing_data_is_named(
     experiment: str, code: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = main([experiment, "--data", str(tmp_path), "--output", str(tmp_path / "out")])
+    found = main([experiment, "--device", "auto", "--data", str(tmp_path), "--output", str(tmp_path / "out")])
 
     assert found == code
     assert words in capsys.readouterr().err
 
 
 def test_an_experiment_that_needs_data_asks_for_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fashion"]) == 1
+    assert main(["fashion", "--device", "auto"]) == 1
     assert "fashion needs --data FOLDER" in capsys.readouterr().err
 
 

@@ -11,7 +11,7 @@ from edged.engine.selection import Rules
 from edged.engine.verifying import Verification
 from edged.model import reference
 from tests.engine.networks import RGB, random_images, small_network
-from tests.engine.wrong_kernels import MAX_IS_MIN, WRONG_DENSE, wrong_kernel
+from tests.engine.wrong_kernels import MAX_IS_MIN, WRONG_DENSE, WRONG_DENSE_SPLIT, wrong_kernel
 
 
 def verified(
@@ -67,7 +67,7 @@ def test_an_error_is_found_where_it_begins(network_device: Device, programs_dire
 def test_a_wrong_layer_counts_though_the_scores_may_be_close(
     network_device: Device, programs_directory: Path
 ) -> None:
-    with wrong_kernel(WRONG_DENSE):
+    with wrong_kernel(WRONG_DENSE, WRONG_DENSE_SPLIT):
         found = verified(network_device, programs_directory, pictures=1, batch=1)
 
     assert [layer.layer for layer in found.layers if not layer.is_right] == ["dense"]

@@ -12,18 +12,20 @@ MAX_IS_MIN: Change = ("max_pool", "best = (v > best", "best = (best == -INFINITY
 RELU_IS_MIN: Change = ("layout", "#define RELU_OF", "#define RELU_OF(v) fmin((v), 0)\n#define RIGHT_RELU_OF")
 WRONG_VECTOR: Change = ("conv_vector", "sum[o][y][x] += weight", "sum[o][y][x] -= weight")
 WRONG_DENSE: Change = ("dense", "sums[lane] += LOAD", "sums[lane] -= LOAD")
+WRONG_DENSE_SPLIT: Change = ("dense_split", "sum += LOAD", "sum -= LOAD")
 
 
 @contextmanager
-def wrong_kernel(change: Change) -> Iterator[None]:
+def wrong_kernel(*changes: Change) -> Iterator[None]:
     """While this lasts, all who read the source of a kernel get the changed one."""
-    name, right, wrong = change
+    wrong_of = {f"{name}.cl": (right, wrong) for name, right, wrong in changes}
     read: Callable[[str, set[str]], str] = programs._expand
 
     def changed(file: str, included: set[str]) -> str:
         text = read(file, included)
-        if file != f"{name}.cl" or not text:
+        if file not in wrong_of or not text:
             return text
+        right, wrong = wrong_of[file]
         assert right in text, f"{file} holds no {right!r}"
         return text.replace(right, wrong)
 
