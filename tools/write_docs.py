@@ -300,7 +300,7 @@ def _several(schema: Schema) -> str:
         return f"list of {len(schema['prefixItems'])} ({_kind(schema['prefixItems'][0])})"
     if schema["type"] == "array":
         return f"list ({_kind(schema['items'])})"
-    (values,) = schema["patternProperties"].values()
+    (values,) = schema.get("patternProperties", {}).values() or [schema["additionalProperties"]]
     return f"section: name to {_kind(values)}"
 
 

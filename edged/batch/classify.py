@@ -11,8 +11,8 @@ from edged.batch.chunks import ArchiveChunk
 from edged.batch.reading import ChunkReader, PreparedPicture
 from edged.hub.frames.prediction import labels_of
 from edged.model.package import Model
-from edged.model.reference import softmax
-from edged.runtime.jobs import Computed, compute, ends_in_softmax, top_classes
+from edged.model.scores import score_rule
+from edged.runtime.jobs import Computed, compute
 from edged.worker.job_io import not_finite
 from edged.worker.proven import open_proven
 
@@ -31,10 +31,9 @@ class ChunkClassifier:
 
     def __init__(self, model: Model, root: Path, options: ClassifyOptions) -> None:
         """`root`: the folder of the archive. Raises DeviceError."""
-        self._model, self._options = model, options
+        self._model, self._options, self._rule = model, options, score_rule(model)
         self._runtime = open_proven(model, options.worker).runtime
         self._reader = ChunkReader(root, model.input, options.readers)
-        self._gives_scores = ends_in_softmax(model.graph)
 
     @property
     def device(self) -> str:
@@ -66,5 +65,5 @@ class ChunkClassifier:
         problem = outputs if isinstance(outputs, str) else not_finite(outputs)
         if problem or isinstance(outputs, str):
             return ArchiveAnswer(*place, problem=problem)
-        scores = outputs if self._gives_scores else softmax(outputs)
-        return ArchiveAnswer(*place, labels_of(top_classes(scores, self._options.top), self._model.labels))
+        top = self._rule.best(self._rule.scores(outputs), self._options.top)
+        return ArchiveAnswer(*place, labels_of(top, self._model.labels))

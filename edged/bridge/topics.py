@@ -49,11 +49,13 @@ OF_CAMERA = ("availability", "prediction", "state", "statistics", "snapshot")
 
 
 def prediction_message(topics: Topics, prediction: Prediction) -> MqttMessage:
-    """Return the best label of a prediction, with its numbers."""
-    best = prediction.top[0]
+    """Return the best label of a prediction, with its numbers; of independent scores all that are there, too."""
+    best = prediction.top[0] if prediction.top else None
+    independent = prediction.model.scores == "independent"
     fields = {
-        "label": best.label,
-        "score": round(best.score, 4),
+        "label": best.label if best else "",
+        "score": round(best.score, 4) if best else 0.0,
+        **({"labels": [answer.label for answer in prediction.top]} if independent else {}),
         "seq": prediction.seq,
         "frame": prediction.frame,
         "captured_at": prediction.captured_at,

@@ -17,6 +17,7 @@ from edged.errors import ModelError
 from edged.messages.preparation import ON_COMMAND_LINE, RECIPES, default_warning
 from edged.model.cost import LayerCost, layer_costs, peak_bytes
 from edged.model.package import Model, is_file_name, load_model
+from edged.model.scores import score_rule
 from edged.system.plain_text import aligned, counted, fitted, printable_json, printable_lines
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ def _model_facts(model: Model) -> Sequence[tuple[str, str]]:
         ("model", f"{model.name}, sha256 {model.sha256[:12]}…{random}"),
         ("pictures", f"{model.input.described}{source}"),
         ("labels", _labels(model)),
+        ("scores", score_rule(model).described),
         ("weights", f"{weights:,} parameters, {size(4 * weights)} in float32"),
         ("work", f"{sum(each.macs for each in costs):,} MACs a frame"),
         ("memory", f"{size(sum(each.activation_bytes for each in costs))} of layers' outputs a frame, of which "
@@ -226,6 +228,8 @@ def _model_as_object(named: str, given: Mapping[str, Any], model: Model) -> dict
         "contradictions": list(model.contradictions),
         "labels": list(model.labels) if model.has_labels else None,
         "classes": len(model.labels),
+        "scores": score_rule(model).kind,
+        "scoring": score_rule(model).described,
         "parameters": sum(each.parameters for each in costs),
         "macs": sum(each.macs for each in costs),
         "activation_bytes": sum(each.activation_bytes for each in costs),

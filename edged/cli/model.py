@@ -14,6 +14,7 @@ from edged.model.metadata import PREFIX, Metadata, encode
 from edged.model.metadata_file import with_properties
 from edged.model.model_file import compress, is_compressed, read_content
 from edged.model.package import read_model
+from edged.model.scores import score_rule
 from edged.system.files import replace_file
 from edged.system.plain_text import counted
 
@@ -50,11 +51,16 @@ def run(arguments: argparse.Namespace) -> int:
     _replace(source, target, properties, _replaced_by(metadata.preprocess))
     name = metadata.name or model.name
     if arguments.json:
-        prepared = {"classes": len(model.labels), "preparation": model.input.described}
+        prepared = {
+            "classes": len(model.labels),
+            "preparation": model.input.described,
+            "scoring": score_rule(model).described,
+        }
         print(json.dumps({"file": str(target), "name": name, **prepared}, ensure_ascii=False))
         return 0
     classes = counted(len(model.labels), "class")
     print(f"{target}: {name}, {classes}; pictures are prepared as {model.input.described}")
+    print(f"scores are {score_rule(model).described}")
     return 0
 
 

@@ -11,6 +11,7 @@ from edged.cli.options import frames
 from edged.cli.terminal import note, warn
 from edged.errors import ConfigError
 from edged.messages.preparation import ON_COMMAND_LINE, Preprocess, Resize, default_warning
+from edged.messages.scores import ScoresWanted
 
 if TYPE_CHECKING:
     from edged.model.package import Model  # loads NumPy, before which `limit_threads` must be called
@@ -53,6 +54,11 @@ def add_input_options(parser: argparse.ArgumentParser, title: str) -> None:
         help="standard deviation, like --mean",
     )
     group.add_argument("--labels", type=Path, metavar="FILE", help="text file with one label a line")
+    group.add_argument(
+        "--scores",
+        choices=get_args(ScoresWanted),
+        help="what the network's outputs are (default: as its file says, else auto: as its last operators show)",
+    )
 
 
 def given_model(arguments: argparse.Namespace) -> "Model":
@@ -69,9 +75,17 @@ def given_model(arguments: argparse.Namespace) -> "Model":
 
 
 def show_preparation(model: "Model") -> None:
-    """Print how pictures are prepared for the model; warn if that is a default, and say what to add."""
+    """Print how pictures are prepared for the model; warn if that is a default, and say what to add.
+
+    Print what the scores are where that is not plain from the network. Raises ModelError for useless thresholds.
+    """
+    from edged.model.scores import score_rule
+
     if model.random_weights:
         return
+    rule = score_rule(model)
+    if rule.known_by != "network" or rule.is_independent or rule.is_binary:
+        note(f"scores are {rule.described}")
     if model.prepared_by == "default":
         warn(default_warning(model.input.described, ON_COMMAND_LINE))
         return
@@ -89,7 +103,7 @@ def model_config(arguments: argparse.Namespace) -> config.ModelConfig:
 
 def given_keys(arguments: argparse.Namespace) -> dict[str, Any]:
     """Collect the options of `add_input_options` that were given."""
-    keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels")
+    keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels", "scores")
     return {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
 
 

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from edged.inference.classifier import Classifier
 from edged.messages import Label
 from edged.messages.message import as_dict
 from edged.model.package import Model
+from edged.model.scores import score_rule
 from edged.system.plain_text import printable, printable_json
 
 Outputs = NDArray[np.float32]
@@ -60,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         answers.append(answer)
         _print(answer, model, classifier.device, as_json=arguments.json)
     if arguments.raw:
-        _write_raw(arguments.raw, answers, len(model.labels))
+        _write_raw(arguments.raw, answers, prod(model.graph.shapes[model.graph.output]))
     return next((answer.error.exit_code for answer in answers if answer.error), 0)
 
 
@@ -106,6 +108,8 @@ def _print(answer: Answer, model: Model, device: str, *, as_json: bool) -> None:
         print(printable_json(json.dumps(_as_object(answer, model, device), ensure_ascii=False)), flush=True)
     elif not answer.error:
         print(printable(str(answer.path)))
+        if not answer.top:
+            print("  no label reaches its threshold", flush=True)
         for label in answer.top:
             print(f"  {label.score:.4f}  {label.index:4d}  {printable(label.label)}", flush=True)
 
@@ -123,6 +127,7 @@ def _as_object(answer: Answer, model: Model, device: str) -> dict[str, object]:
             "random_weights": model.random_weights,
             "preparation": model.input.described,
             "prepared_by": model.prepared_by,
+            "scoring": score_rule(model).described,
         },
     }
 

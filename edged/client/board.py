@@ -19,7 +19,7 @@ from edged.arithmetic import median_and_p99
 from edged.client.node_state import CameraIs, CameraSummary, NodeState
 from edged.client.subscription import Arrival, StreamMessage
 from edged.messages import CameraState, Event, Prediction, Status
-from edged.messages.published import is_right
+from edged.messages.published import answers_of, is_right
 
 STRIP_S = 60
 RECENT_S = 10
@@ -48,8 +48,8 @@ class LastMinute:
             self._begun_s = now_s
         second = self._second(int(now_s))
         second.totals_s.append(prediction.seconds.total)
-        if prediction.top:
-            second.labels[prediction.top[0].label] += 1
+        for answer in answers_of(prediction):
+            second.labels[answer.label] += 1
         if prediction.energy.joules is not None:
             second.joules.append(prediction.energy.joules)
         if (right := is_right(prediction)) is not None:

@@ -20,9 +20,8 @@ from edged.evaluation.figures import answer_of, figures_of
 from edged.evaluation.pictures import labelled_pictures
 from edged.model.graph import Graph
 from edged.model.package import Input, Model
-from edged.model.reference import softmax
+from edged.model.scores import score_rule
 from edged.runtime.base import ModelRuntime
-from edged.runtime.jobs import ends_in_softmax
 from edged.system.disk_cache import CacheEntries, code_sha256
 from edged.system.paths import cache_directory
 from edged.worker.proven import open_proven, open_variation
@@ -48,25 +47,26 @@ class JudgedPictures:
 
 @dataclass(frozen=True)
 class Measured:
-    """Share of right answers, and mean Kullback-Leibler divergence of the original's probabilities, in nats."""
+    """Share of right answers, and mean Kullback-Leibler divergence of the original's scores, in nats."""
 
     accuracy: float
     divergence: float
 
 
 class Judge:
-    """Judges networks with other weights than `model`. `original`: the probabilities of that, [n, classes].
+    """Judges networks with other weights than `model`. `original`: the scores of that, [n, labels].
 
     Results are kept on disk, so that a killed compression finds those that it had. Raises DeviceError, ModelError.
     """
 
     def __init__(self, model: Model, worker: config.WorkerConfig, pictures: JudgedPictures) -> None:
         self._model, self._worker, self.input = model, worker, model.input
+        self._rule = score_rule(model)
         self.frames = pictures.frames
         runtime = open_proven(model, worker).runtime
         self.device_name = runtime.device_name
         try:
-            self.original = self._probabilities(runtime, model.graph, self.frames)
+            self.original = self._scores(runtime, self.frames)
         finally:
             runtime.close()
         self._classes = pictures.classes or [(int(best),) for best in self.original.argmax(axis=1)]
@@ -93,7 +93,7 @@ class Judge:
         variation = replace(self._model, graph=graph())
         runtime = open_variation(variation, self._worker)
         try:
-            found = self._measured(self._probabilities(runtime, variation.graph, self.frames[::step]), step)
+            found = self._measured(self._scores(runtime, self.frames[::step]), step)
         finally:
             runtime.close()
         self._kept.save(key, [json.dumps(asdict(found)).encode()])
@@ -102,17 +102,21 @@ class Judge:
     def _measured(self, shares: Floats, step: int = 1) -> Measured:
         classes, original = self._classes[::step], self.original[::step]
         answers = [answer_of(one, right) for one, right in zip(shares, classes, strict=True)]
-        ratio = np.log(np.maximum(original, LEAST)) - np.log(np.maximum(shares, LEAST))
-        divergence = float(np.mean(np.sum(original * ratio, axis=1, dtype=np.float64)))
-        return Measured(figures_of(answers, classes).top1, divergence)
+        return Measured(figures_of(answers, classes).top1, self._divergence(original, shares))
 
-    def _probabilities(self, runtime: ModelRuntime, graph: Graph, frames: Frames) -> Floats:
+    def _divergence(self, original: Floats, shares: Floats) -> float:
+        if self._rule.is_independent:  # each label is a choice of its own: it is there, or not
+            original, shares = (np.concatenate([each, 1 - each], axis=1) for each in (original, shares))
+        ratio = np.log(np.maximum(original, LEAST)) - np.log(np.maximum(shares, LEAST))
+        return float(np.mean(np.sum(original * ratio, axis=1, dtype=np.float64)))
+
+    def _scores(self, runtime: ModelRuntime, frames: Frames) -> Floats:
         batch = self._worker.batch
         parts = [
             runtime.submit(frames[start : start + batch]).wait().outputs for start in range(0, len(frames), batch)
         ]
         outputs = np.concatenate([np.array(part, np.float32) for part in parts])
-        return outputs if ends_in_softmax(graph) else np.stack([softmax(one) for one in outputs])
+        return self._rule.by_label(self._rule.scores(outputs))
 
 
 def labelled(path: Path, model: Model, most: int) -> JudgedPictures:

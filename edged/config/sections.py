@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from edged.messages.preparation import Color, Preprocess, Resize
+from edged.messages.scores import ScoresWanted
 from edged.transport.address import HOST_AND_PORT, ZMQ_ADDRESS, host_and_port, is_ipc, is_local
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -129,6 +130,11 @@ RESIZE = (
     "input's, then "
     "the centre"
 )
+SCORES = (
+    "What the network's outputs are: probabilities; logits, which get a softmax (a single one a sigmoid); "
+    "log_probabilities; or independent: any number of labels may be there, and each is published from its "
+    "threshold on; auto: as its last operators show. Without it as the file says, else auto"
+)
 
 
 class ModelConfig(Section):
@@ -150,6 +156,11 @@ class ModelConfig(Section):
         None, description="By channel, in the model's order; one number where it is gray"
     )
     std: PositiveByChannel | None = Field(None, description="By channel, in the model's order; above 0")
+    scores: ScoresWanted | None = Field(None, description=SCORES)
+    threshold: Share | None = Field(
+        None, description="Of independent scores: the one from which a label is there (without it 0.5)"
+    )
+    thresholds: dict[Text, Share] = Field({}, description="Thresholds of single labels, by label")
 
     strict: bool = Field(
         False, description="Refuse a network with operators that no kernel computes, rather than use the host"

@@ -11,9 +11,9 @@ from edged.evaluation.figures import PictureAnswer, answer_of
 from edged.evaluation.pictures import LabelledPicture
 from edged.model.model_part import Images
 from edged.model.package import Model
-from edged.model.reference import softmax
+from edged.model.scores import ScoreRule, score_rule
 from edged.runtime.base import ModelRuntime
-from edged.runtime.jobs import Computed, Prepared, compute, ends_in_softmax
+from edged.runtime.jobs import Computed, Prepared, compute
 from edged.worker.job_io import not_finite
 
 MOST_IN_PIECE = 64  # pictures that a device gets at once
@@ -68,10 +68,10 @@ def evaluate(
 
     While the device computes a job, the pictures of the next one are read and prepared. Raises DeviceError.
     """
-    is_softmax = ends_in_softmax(model.graph)
+    rule = score_rule(model)
     unanswered = iter(pictures)
     for job in compute(runtime, (_prepared(picture, model) for picture in pictures), batch):
-        yield [_answer(outputs, next(unanswered), is_softmax=is_softmax) for outputs in job]
+        yield [_answer(outputs, next(unanswered), rule) for outputs in job]
 
 
 def _prepared(picture: LabelledPicture, model: Model) -> Prepared:
@@ -86,9 +86,9 @@ def _frame(picture: LabelledPicture, model: Model) -> Images:
     return preprocess(picture.pixels(), wanted.width, wanted.height, resize=wanted.resize)
 
 
-def _answer(outputs: Computed, picture: LabelledPicture, *, is_softmax: bool) -> PictureAnswer:
+def _answer(outputs: Computed, picture: LabelledPicture, rule: ScoreRule) -> PictureAnswer:
     if isinstance(outputs, str):
         return PictureAnswer(problem=outputs, is_read=False)
     if problem := not_finite(outputs):
         return PictureAnswer(problem=problem)
-    return answer_of(outputs if is_softmax else softmax(outputs), picture.classes)
+    return answer_of(rule.by_label(rule.scores(outputs)), picture.classes)

@@ -28,6 +28,7 @@ from edged.hub.stats.counters import Stats
 from edged.hub.stats.summary import Limits
 from edged.hub.workers.workers import JobObserver, Workers
 from edged.messages import Features, Frame, JobFailed, Prediction, Scores, Stop, WorkerHello, to_json, topic
+from edged.messages.published import answers_of
 
 
 class Pipeline:
@@ -364,8 +365,7 @@ class Publication:
                 self._see(outcome.outgoing.prediction)
 
     def _see(self, prediction: Prediction) -> None:
-        best = prediction.top[0]
-        if event := self.seen.answered(prediction.camera, best.label, best.score):
+        if event := self.seen.answered(prediction.camera, answers_of(prediction)):
             self._changed_states.append(event)
 
 

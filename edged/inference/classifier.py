@@ -19,8 +19,8 @@ from edged.hub.frames.prediction import labels_of
 from edged.messages import Label
 from edged.messages.preparation import IN_PYTHON, default_warning
 from edged.model.package import Model, is_file_name, load_model
-from edged.model.reference import softmax
-from edged.runtime.jobs import compute, ends_in_softmax, top_classes
+from edged.model.scores import score_rule
+from edged.runtime.jobs import compute
 from edged.worker.job_io import not_finite
 from edged.worker.proven import open_proven
 
@@ -58,9 +58,9 @@ class Classifier:
         keys = {"device": device, "batch": batch, "precision": precision, "threads": threads}
         worker = _section(config.WorkerConfig, keys)
         self._model = model if isinstance(model, Model) else _loaded(model, preparation)
+        self._rule = score_rule(self._model)
         self._runtime = open_proven(self._model, worker).runtime
         self._batch = batch
-        self._gives_scores = ends_in_softmax(self._model.graph)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -78,7 +78,10 @@ class Classifier:
         return self._runtime.device_name
 
     def __call__(self, pictures: Picture | Sequence[Picture]) -> Floats:
-        """Return the scores of a picture, float32 [classes], or of several, [n, classes], as in predictions.
+        """Return the scores of a picture, float32 [outputs], or of several, [n, outputs], as in predictions.
+
+        An output is a label; a network with one output that is not independent has two, of which the second has
+        this score, and the first the remainder of 1.
 
         A picture: uint8 RGB [height, width, 3], or gray [height, width], of any size, or a file's path. Several: a
         sequence of these, or uint8 [n, height, width, 3]. Raises ImageError, DeviceError, and ModelError if the
@@ -87,23 +90,26 @@ class Classifier:
         is_one = isinstance(pictures, str | PathLike) or (isinstance(pictures, np.ndarray) and pictures.ndim < 4)
         several: Sequence[Picture] = [pictures] if is_one else pictures  # type: ignore[assignment, list-item]
         rows = [self.scores(row) for row in self.outputs(several)]
-        return rows[0] if is_one else np.array(rows, np.float32).reshape(len(rows), len(self.labels))
+        return rows[0] if is_one else np.array(rows, np.float32).reshape(len(rows), self._rule.outputs)
 
     def outputs(self, pictures: Sequence[Picture]) -> Floats:
-        """Return the network's own outputs, float32 [n, classes]. Raises ImageError, DeviceError."""
+        """Return the network's own outputs, float32 [n, outputs]. Raises ImageError, DeviceError."""
         jobs = compute(self._runtime, map(self._frame, pictures), self._batch)
         rows = [outputs for job in jobs for outputs in job]
-        return np.stack(rows) if rows else np.empty((0, len(self.labels)), np.float32)
+        return np.stack(rows) if rows else np.empty((0, self._rule.outputs), np.float32)
 
     def scores(self, outputs: Floats) -> Floats:
-        """Return the scores of one picture's outputs, [classes]. Raises ModelError if these are not finite."""
+        """Return the scores of one picture's outputs, [outputs]. Raises ModelError if these are not finite."""
         if problem := not_finite(outputs):
             raise ModelError(problem)
-        return outputs if self._gives_scores else softmax(outputs)
+        return self._rule.scores(outputs)
 
     def top(self, scores: Floats, count: int = 5) -> tuple[Label, ...]:
-        """Return the best classes of one picture's scores, best first: `label`, `index` and `score` of each."""
-        return labels_of(top_classes(scores, count), self.labels)
+        """Return the best classes of one picture's scores, best first: `label`, `index` and `score` of each.
+
+        Of independent scores: all labels that reach their thresholds, possibly none.
+        """
+        return labels_of(self._rule.best(scores, count), self.labels)
 
     def close(self) -> None:
         """Free the device. Repeated calls do nothing."""

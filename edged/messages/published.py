@@ -36,7 +36,7 @@ class Label(Published, frozen=True):
 
     label: Annotated[str, Meta(description="Label of the class")]
     index: Annotated[Count, Meta(description="Class index")]
-    score: Annotated[float, Meta(description="Probability, or the raw output of a model without softmax")]
+    score: Annotated[float, Meta(description="Probability of the class")]
 
 
 class PredictionModel(Published, frozen=True):
@@ -51,6 +51,10 @@ class PredictionModel(Published, frozen=True):
     device: Annotated[str, Meta(description="Name of the device")]
     worker: Annotated[str, Meta(description="Name of the worker")]
     random_weights: Annotated[bool, Meta(description="True for a model that is for timing only")] = False
+    scores: Annotated[
+        Literal["exclusive", "independent"],
+        Meta(description="exclusive: their sum over all classes is 1; independent: any number of labels holds"),
+    ] = "exclusive"
 
 
 class PredictionEnergy(Published, frozen=True):
@@ -94,7 +98,13 @@ class Prediction(NodeMessage, frozen=True, kw_only=True):
     ] = 0.0
     published_at: Annotated[float, Meta(description="Publication, in seconds since 1970")]
     model: Annotated[PredictionModel, Meta(description="Model and device that answered")]
-    top: Annotated[tuple[Label, ...], Meta(description="Top classes, best first")]
+    top: Annotated[
+        tuple[Label, ...],
+        Meta(
+            description="Top classes, best first; where `model.scores` is independent, all that reach their "
+            "thresholds, possibly none"
+        ),
+    ]
     truth: Annotated[str | None, Meta(description="Correct label, where the source knows it")] = None
     seconds: Annotated[StageSeconds, Meta(description="Duration of each stage")]
     energy: Annotated[PredictionEnergy, Meta(description="Energy of this prediction")]
@@ -170,11 +180,18 @@ def prediction_from_json(data: bytes) -> Prediction:
         raise MessageError(f"not a prediction of schema {SCHEMA}: {error}") from None
 
 
+def answers_of(prediction: Prediction) -> tuple[Label, ...]:
+    """Return the labels that are there: the best one, or all of independent scores."""
+    return prediction.top if prediction.model.scores == "independent" else prediction.top[:1]
+
+
 def is_right(prediction: Prediction) -> bool | None:
-    """Check whether the best label is the true one; None if that is unknown, or if the weights are random."""
-    if prediction.truth is None or prediction.model.random_weights or not prediction.top:
+    """Check whether the true label is there; None if it is unknown, or if the weights are random."""
+    answers = answers_of(prediction)
+    is_answered = answers or prediction.model.scores == "independent"
+    if prediction.truth is None or prediction.model.random_weights or not is_answered:
         return None
-    return prediction.top[0].label == prediction.truth
+    return prediction.truth in [answer.label for answer in answers]
 
 
 WorkerIs = Literal["serving", "standby", "starting", "off", "down"]

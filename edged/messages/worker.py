@@ -6,6 +6,7 @@ from msgspec import Meta, field
 
 from edged.messages.message import Content, Count, EnergyMethod, Greeting, Message, Positive, Seconds
 from edged.messages.preparation import PreparedBy, Resize
+from edged.messages.scores import ScoreKind
 
 MOST = 32  # sensors, and domains, of one machine: each is a series in Prometheus
 
@@ -24,6 +25,8 @@ class ModelInfo(Content, frozen=True):
     resize: Annotated[Resize, Meta(description="How pictures take the input size")] = "stretch"
     preparation: Annotated[str, Meta(description="How pictures become the input, in words")] = ""
     prepared_by: Annotated[PreparedBy, Meta(description="Where the preparation is defined")] = "file"
+    scores: Annotated[ScoreKind, Meta(description="What the network's outputs are")] = "probabilities"
+    scoring: Annotated[str, Meta(description="How scores follow from the outputs, in words")] = ""
 
 
 class Part(Content, frozen=True):
@@ -84,7 +87,9 @@ class Job(Message, frozen=True):
 
     job: Annotated[Count, Meta(description="Number of the job")]
     frames: Annotated[Positive, Meta(description="Number of frames")]
-    top: Annotated[Positive, Meta(description="Number of classes in each answer")]
+    top: Annotated[
+        Positive, Meta(description="Number of classes in each answer; of independent scores all that are there")
+    ]
     timeout_s: Annotated[Seconds, Meta(description="Time limit, from the answer to the job before")]
     head: Annotated[str, Meta(description="Version that answers, loaded before; empty: the model itself")] = ""
     shadow: Annotated[str, Meta(description="Version that answers too, loaded before; empty: none")] = ""
@@ -95,7 +100,7 @@ class Score(Content, frozen=True):
     """The score of one class for one frame."""
 
     index: Annotated[Count, Meta(description="Class index")]
-    score: Annotated[float, Meta(description="Probability, or the raw output of a model without softmax")]
+    score: Annotated[float, Meta(description="Probability of the class")]
 
 
 class JobDone(Message, frozen=True, kw_only=True):

@@ -10,12 +10,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from edged.config.sections import ByChannel, Positive, PositiveByChannel
 from edged.errors import ModelError
 from edged.messages.preparation import Color, Preprocess, Resize
+from edged.messages.scores import ScoresWanted
 from edged.system.files import read_regular_file
 from edged.system.plain_text import problem_of
 
 PREFIX = "edged."
 MOST_SHOWN = 5  # mistakes that are shown
-TEXTS = frozenset({"name", "preprocess", "resize", "color"})  # the other values are in JSON
+TEXTS = frozenset({"name", "preprocess", "resize", "color", "scores"})  # the other values are in JSON
 MAX_LABEL_BYTES = 4 * 2**20
 
 
@@ -42,6 +43,7 @@ class Metadata(BaseModel):
     scale: Positive | None = None
     mean: ByChannel | None = None
     std: PositiveByChannel | None = None
+    scores: ScoresWanted | None = None
 
 
 def encode(metadata: Metadata) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """A model with everything needed to use it: its graph, its labels, and the description of its input."""
 
 import logging
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from edged import config
 from edged.errors import ModelError
 from edged.messages.preparation import PreparedBy, Recipe, Resize, description
+from edged.messages.scores import ScoresKnownBy, ScoresWanted
 from edged.model.cost import weights_sha256
 from edged.model.graph import Graph, OnHost, Pair
 from edged.model.graph_cache import KeptGraph, KeptGraphs, graph_key
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 BUNDLED = ("digits",)
 RANDOM = tuple(NETWORKS)
 RANDOM_SIZE = (224, 224)
+THRESHOLD = 0.5
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +62,23 @@ class Input:
         return description(recipe, self.width, self.height)
 
 
+@dataclass(frozen=True)
+class WantedScores:
+    """What the config or the file, `source`, says of the outputs; `auto`: nothing. See `model.scores`.
+
+    threshold: of independent scores, where `by_label` has no other; None: nothing says.
+    """
+
+    kind: ScoresWanted = "auto"
+    source: ScoresKnownBy = "network"
+    threshold: float | None = None
+    by_label: Mapping[str, float] = field(default_factory=dict)
+
+    def threshold_of(self, label: str) -> float:
+        """Return the score from which an independent label is there."""
+        return self.by_label.get(label, THRESHOLD if self.threshold is None else self.threshold)
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """`sha256` is that of the model file (of the weights for a random model). `labels` by class index.
@@ -74,6 +94,7 @@ class Model:
     input: Input
     random_weights: bool = False
     prepared_by: PreparedBy = "file"
+    scores: WantedScores = WantedScores()
     contradictions: tuple[str, ...] = ()
 
     @property
@@ -162,13 +183,15 @@ def _packed(path: Path, wanted: config.ModelConfig, sha256: str, kept: KeptGraph
         model_input = _input(graph, wanted, metadata)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
+    scores = _wanted_scores(wanted, metadata)
     return Model(
         name=metadata.name or plain(model_stem(path)),
         sha256=sha256,
-        labels=_labels(graph, wanted, metadata, path),
+        labels=_labels(graph, wanted, metadata, path, scores),
         graph=graph,
         input=model_input,
         prepared_by=prepared_by(wanted, metadata),
+        scores=scores,
         contradictions=kept.contradictions,
     )
 
@@ -226,13 +249,15 @@ def _random(name: str, wanted: config.ModelConfig) -> Model:
         graph = simplify(NETWORKS[name](width, height))
     except ModelError as error:
         raise ModelError(f"{name} at {width}×{height}: {error}") from None
+    scores = _wanted_scores(wanted, Metadata())
     return Model(
         name=name,
         sha256=weights_sha256(graph),
-        labels=_labels(graph, wanted, Metadata(), Path(name)),
+        labels=_labels(graph, wanted, Metadata(), Path(name), scores),
         graph=graph,
         input=_input(graph, wanted, Metadata()),
         random_weights=True,
+        scores=scores,
     )
 
 
@@ -249,17 +274,55 @@ def _input(graph: Graph, wanted: config.ModelConfig, metadata: Metadata) -> Inpu
     return Input(width, height, recipe.color, recipe.scale, recipe.mean, recipe.std, recipe.resize)
 
 
-def _labels(graph: Graph, wanted: config.ModelConfig, metadata: Metadata, path: Path) -> tuple[str, ...]:
+def _wanted_scores(wanted: config.ModelConfig, metadata: Metadata) -> WantedScores:
+    """Return what the config says of the outputs, else what the file says."""
+    kind = wanted.scores or metadata.scores or "auto"
+    source: ScoresKnownBy = "config" if wanted.scores else "file"
+    return WantedScores(kind, source, wanted.threshold, wanted.thresholds)
+
+
+def _labels(
+    graph: Graph, wanted: config.ModelConfig, metadata: Metadata, path: Path, scores: WantedScores
+) -> tuple[str, ...]:
+    """Return a label for each output; two for a single one that is not independent: `not NAME` and `NAME`."""
     classes = graph.shapes[graph.output][0]
+    is_binary = classes == 1 and scores.kind != "independent"
+    labels = _given_labels(wanted, metadata, path, 2 if is_binary else classes, is_binary=is_binary)
+    if is_binary and len(labels) == 1:
+        labels = (f"not {labels[0]}", *labels)
+    if unknown := [label for label in scores.by_label if label not in labels]:
+        raise ModelError(
+            f"{path}: thresholds has {unknown[0]!r}, which is none of its labels: {', '.join(labels)}"
+        )
+    return labels
+
+
+def _given_labels(
+    wanted: config.ModelConfig, metadata: Metadata, path: Path, classes: int, *, is_binary: bool
+) -> tuple[str, ...]:
+    """Return the labels of the config, else of the file, else numbers; one or two `classes` if `is_binary`."""
     if wanted.labels is not None:
-        return read_labels(wanted.labels, classes)
+        try:
+            return read_labels(wanted.labels, classes)
+        except ModelError:
+            if not is_binary or len(one := _one_label(wanted.labels)) != 1:
+                raise
+            return one
     if metadata.labels is None:
         return numbered(classes)
-    if len(metadata.labels) != classes:
+    if len(metadata.labels) != classes and not (is_binary and len(metadata.labels) == 1):
         raise ModelError(
             f"{path}: its metadata has {counted(len(metadata.labels), 'label')} for {counted(classes, 'class')}"
         )
     return metadata.labels
+
+
+def _one_label(path: Path) -> tuple[str, ...]:
+    """Read the only label of a file; nothing if it holds more, or cannot be read."""
+    try:
+        return read_labels(path, 1)
+    except ModelError:
+        return ()
 
 
 def numbered(classes: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Compute a stream of prepared pictures, job after job, and the top classes of each answer.
+"""Compute a stream of prepared pictures, job after job.
 
 The next job is prepared while the device computes.
 """
@@ -11,29 +11,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.messages import Score
-from edged.model.graph import Flatten, Graph, Softmax, Unflatten
 from edged.model.model_part import Images
 from edged.runtime.base import ModelRuntime, Pending
 
 Floats = NDArray[np.float32]
 Prepared = Images | str  # uint8 [height, width, 3] of the network's size, or why there is none
 Computed = Floats | str  # the network's own outputs, float32 [classes], or why there are none
-
-
-def ends_in_softmax(graph: Graph) -> bool:
-    """Return whether the network's outputs already are probabilities."""
-    writers = {operator.output: operator for operator in graph.operators}
-    last = writers.get(graph.output)
-    while isinstance(last, Flatten | Unflatten):
-        last = writers.get(last.inputs[0])
-    return isinstance(last, Softmax)
-
-
-def top_classes(probabilities: Floats, top: int) -> tuple[Score, ...]:
-    """Return the `top` best of one frame's [classes], best first; of equal ones the lower index comes first."""
-    best = np.argsort(-probabilities, kind="stable")[:top]
-    return tuple(Score(index=int(index), score=float(probabilities[index])) for index in best)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from edged.client.board import Board
 from edged.client.node_state import NodeState
 from edged.client.subscription import Arrival, SnapshotPicture, StreamMessage
 from edged.messages import Event, Prediction, Status
+from edged.messages.published import answers_of
 
 MINUTE_S = 60
 MINUTES = 60
@@ -34,7 +35,7 @@ class Minute:
     median_s: float = 0.0
 
     def add(self, prediction: Prediction) -> None:
-        self.labels[prediction.top[0].label if prediction.top else ""] += 1
+        self.labels.update([answer.label for answer in answers_of(prediction)] or [""])
         self.totals_s.append(prediction.seconds.total)
 
     def close(self) -> None:

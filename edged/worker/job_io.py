@@ -20,9 +20,8 @@ from edged.messages import HeadLoaded, Job, LoadHead, Score, Scores
 from edged.model.graph import Shape
 from edged.model.head import Head
 from edged.model.model_part import Features, Images
-from edged.model.reference import softmax
+from edged.model.scores import ScoreRule, top_classes
 from edged.runtime.base import Outputs, Result
-from edged.runtime.jobs import top_classes
 
 MOST = 64  # heads, many more than are offered while no job names them
 UNTEACHABLE = "its model does not end in a fully connected layer: it cannot be taught"
@@ -107,14 +106,14 @@ class Served:
     """The properties of the served part of the model that the loop needs.
 
     `frame`: the shape of a frame: (height, width, 3) of uint8, or features of float32 if the part
-    `takes_features`. Its answers are features too where it `gives_features`; else scores, for which
-    `probabilities` says that the network's outputs need no softmax. `taught`: values of a frame from which heads
-    can answer; 0: the model has no place for one.
+    `takes_features`. Its answers are features too where it `gives_features`; else scores, which follow from the
+    network's outputs by `rule`. `taught`: values of a frame from which heads can answer; 0: the model has no place
+    for one.
     """
 
     frame: Shape
     batch: int
-    probabilities: bool = False
+    rule: ScoreRule
     takes_features: bool = False
     gives_features: bool = False
     taught: int = 0
@@ -166,7 +165,7 @@ def answer_to(
     if served.gives_features:
         features, payload = features_of(job, result, spent)
         return features, (payload,)
-    scores = scores_of(job, result, spent, answered, probabilities=served.probabilities)
+    scores = scores_of(job, result, spent, answered, served.rule)
     if job.features and result.features is not None:
         return scores, (_wire(result.features),)
     return scores, ()
@@ -190,17 +189,18 @@ def _wire(features: Outputs) -> memoryview:
     return np.ascontiguousarray(features, FEATURE).data.cast("B")
 
 
-def scores_of(job: Job, result: Result, spent: JobEnergy, answered: HeadAnswers, *, probabilities: bool) -> Scores:
-    """Return the answer to a job. `probabilities`: the network's outputs need no softmax.
+def scores_of(job: Job, result: Result, spent: JobEnergy, answered: HeadAnswers, rule: ScoreRule) -> Scores:
+    """Return the answer to a job, by the network's `rule` where no head answers.
 
     What heads take on the host is a part of the forward pass.
     """
-    shares = answered.shares
-    if shares is None:
-        shares = result.outputs if probabilities else softmax(result.outputs)
+    if answered.shares is None:
+        frames = tuple(rule.best(frame, job.top) for frame in rule.scores(result.outputs))
+    else:
+        frames = _top(answered.shares, job)
     return Scores(
         job=job.job,
-        frames=_top(shares, job),
+        frames=frames,
         shadow=() if answered.shadow is None else _top(answered.shadow, job),
         upload_s=result.upload_s,
         forward_s=result.forward_s + answered.seconds,

@@ -18,8 +18,8 @@ from edged.errors import DeviceError
 from edged.messages import ModelInfo, WorkerHello
 from edged.model.model_part import Features, Images, ModelPart
 from edged.model.package import Model
+from edged.model.scores import score_rule
 from edged.runtime.base import ModelRuntime, Outputs
-from edged.runtime.jobs import ends_in_softmax
 from edged.worker.job_io import Served
 from edged.worker.proven import open_proven
 
@@ -94,7 +94,7 @@ def served_of(model: Model, part: ModelPart, worker: WorkerConfig) -> Served:
     return Served(
         frame=part.frame_shape,
         batch=worker.batch,
-        probabilities=ends_in_softmax(model.graph),
+        rule=score_rule(model),
         takes_features=part.begin is not None,
         gives_features=part.end is not None,
         taught=prod(part.graph.shapes[part.features]) if part.features else 0,
@@ -149,6 +149,8 @@ def hello_of(
             resize=model.input.resize,
             preparation=model.input.described,
             prepared_by=model.prepared_by,
+            scores=ready.served.rule.kind,
+            scoring=ready.served.rule.described,
         ),
         part=ready.part.described,
         excluded_variants=ready.excluded_variants,

@@ -8,16 +8,21 @@ from edged.config import StateConfig
 from edged.config.load import load_config
 from edged.errors import ConfigError
 from edged.hub.publish.seen_states import SeenStates
+from edged.messages import Label
 from tests.hub.running import Run
 
 DOOR = StateConfig(labels=("open", "closed"), after=3, unknown_below=0.6)
+
+
+def label(name: str, score: float = 0.9) -> Label:
+    return Label(label=name, index=0, score=score)
 
 
 def states_after(seen: SeenStates, *answers: str) -> list[str | None]:
     """Answer for the camera `door`, `open?` with a low score; return the state after each."""
     states = []
     for answer in answers:
-        seen.answered("door", answer.rstrip("?"), 0.5 if answer.endswith("?") else 0.9)
+        seen.answered("door", [label(answer.rstrip("?"), 0.5 if answer.endswith("?") else 0.9)])
         states.append(seen.state("door"))
     return states
 
@@ -34,9 +39,19 @@ def test_a_low_score_and_another_label_are_unknown_together() -> None:
     assert states_after(seen, "open?", "cat", "closed?") == [None, None, "unknown"]
 
 
+def test_of_several_labels_that_are_there_the_best_one_that_is_a_state_counts() -> None:
+    seen = SeenStates({"door": StateConfig(labels=("open", "closed"), after=1)})
+
+    seen.answered("door", [label("person"), label("closed"), label("open", 0.8)])
+    assert seen.state("door") == "closed"
+
+    seen.answered("door", [])
+    assert seen.state("door") == "unknown"
+
+
 def test_a_change_is_one_event() -> None:
     seen = SeenStates({"door": DOOR})
-    events = [seen.answered("door", "open", 0.9) for _ in range(5)]
+    events = [seen.answered("door", [label("open")]) for _ in range(5)]
     assert [event and (event.event, event.camera, event.state) for event in events] == [
         None,
         None,
@@ -48,7 +63,7 @@ def test_a_change_is_one_event() -> None:
 
 def test_another_camera_has_no_state() -> None:
     seen = SeenStates({"door": DOOR})
-    assert seen.answered("gate", "open", 0.9) is None
+    assert seen.answered("gate", [label("open")]) is None
     assert seen.state("gate") is None
 
 
@@ -56,7 +71,7 @@ def test_new_settings_begin_anew_and_unchanged_ones_go_on() -> None:
     seen = SeenStates({"door": DOOR, "gate": DOOR})
     for camera in ("door", "gate"):
         for _ in range(3):
-            seen.answered(camera, "open", 0.9)
+            seen.answered(camera, [label("open")])
     seen.set_config({"door": DOOR, "gate": DOOR.model_copy(update={"after": 2})})
     assert (seen.state("door"), seen.state("gate")) == ("open", None)
     seen.set_config({})

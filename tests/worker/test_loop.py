@@ -31,6 +31,7 @@ from edged.messages import (
 )
 from edged.model import reference
 from edged.model.model_part import Features, Images
+from edged.model.scores import ScoreRule
 from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
 from edged.transport.hub_link import HubLink
@@ -52,7 +53,9 @@ HELLO = WorkerHello(
     model=ModelInfo(name="m", sha256="0", labels=("a",), width=INPUT.width, height=INPUT.height),
     energy="none",
 )
-WHOLE = Served((INPUT.height, INPUT.width, 3), batch=4)
+LOGITS = ScoreRule(CLASSES, "logits", "network", "softmax")
+SHARES = ScoreRule(CLASSES, "probabilities", "network", "none")
+WHOLE = Served((INPUT.height, INPUT.width, 3), batch=4, rule=LOGITS)
 
 
 class Hub:
@@ -155,9 +158,7 @@ def test_a_job_of_several_frames_is_answered_frame_by_frame() -> None:
 
 
 def test_what_is_a_probability_already_stays_as_it_is() -> None:
-    with serving(
-        NumpyRuntime(dense_network(softmax=True), INPUT), served=replace(WHOLE, probabilities=True)
-    ) as hub:
+    with serving(NumpyRuntime(dense_network(softmax=True), INPUT), served=replace(WHOLE, rule=SHARES)) as hub:
         hub.ask(0, pictures(1), top=CLASSES)
         scores = hub.answer()
 
@@ -290,7 +291,9 @@ def test_a_job_with_payloads_missing_or_too_many_for_the_batch_is_refused(frames
 def test_a_part_behind_a_cut_takes_the_features_of_all_frames_in_one_payload() -> None:
     features = np.ones((2, 36), np.float32)
     behind, shape = dense_network(), (3, INPUT.height, INPUT.width)
-    with serving(NumpyRuntime(behind, None), served=Served(shape, batch=4, takes_features=True)) as hub:
+    with serving(
+        NumpyRuntime(behind, None), served=Served(shape, batch=4, rule=LOGITS, takes_features=True)
+    ) as hub:
         hub.send(encode(Job(job=1, frames=2, top=1, timeout_s=60)), features.tobytes())
         hub.send(encode(Job(job=2, frames=2, top=1, timeout_s=60)), features[:1].tobytes())
         hub.send(encode(Job(job=3, frames=2, top=1, timeout_s=60)), *[features[:1].tobytes()] * 2)
@@ -306,7 +309,7 @@ def test_a_part_behind_a_cut_takes_the_features_of_all_frames_in_one_payload() -
 
 
 def test_a_part_that_ends_at_a_cut_never_answers_with_nan() -> None:
-    served = Served((INPUT.height, INPUT.width, 3), batch=4, gives_features=True)
+    served = Served((INPUT.height, INPUT.width, 3), batch=4, rule=LOGITS, gives_features=True)
     with serving(numpy_runtime(weight=np.nan), served=served) as hub:
         hub.ask(3, pictures(1))
         failed = hub.answer()

@@ -14,6 +14,7 @@ from edged.messages.preparation import IN_CONFIG, default_warning
 from edged.model.cuts import cut_after, ends_of
 from edged.model.head_versions import load_head, load_promoted, load_version, teach_folder
 from edged.model.package import Model, load_model
+from edged.model.scores import score_rule
 from edged.runtime.drivers import why_drivers_may_not_be_loaded
 from edged.runtime.select import device_name, is_numpy
 from edged.system.plain_text import counted
@@ -64,6 +65,7 @@ def model_findings(config: Config) -> Iterator[Finding]:
     if model.doubt:
         yield Finding("warning", "shapes", model.doubt)
     yield _preparation(model)
+    yield _scores(model)
     yield from _states(config, model)
 
 
@@ -85,6 +87,14 @@ def _preparation(model: Model) -> Finding:
         return Finding("warning", "preprocess", default_warning(described, IN_CONFIG))
     source = {"config": "from this file", "file": "from the model's file"}[model.prepared_by]
     return Finding("ok", "preprocess", f"{described} ({source})")
+
+
+def _scores(model: Model) -> Finding:
+    try:
+        rule = score_rule(model)
+    except ModelError as error:
+        return Finding("error", "scores", str(error))
+    return Finding("warning" if rule.known_by == "answers" else "ok", "scores", rule.described)
 
 
 def _cut(model: Model, until: str | None) -> str:

@@ -101,6 +101,7 @@ def model_of(legs: StageResults) -> PredictionModel:
         device="+".join(hello.device for hello in hellos),
         worker="+".join(hello.worker for hello in hellos),
         random_weights=hellos[-1].model.random_weights,
+        scores="independent" if hellos[-1].model.scores == "independent" else "exclusive",
     )
 
 

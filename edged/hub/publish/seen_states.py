@@ -3,11 +3,12 @@
 Single wrong answers, as at the moment when a door moves, change nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from edged.config import UNKNOWN, StateConfig
 from edged.hub.events import HubEvent
+from edged.messages import Label
 
 
 @dataclass(slots=True)
@@ -42,13 +43,16 @@ class SeenStates:
         answers = self._answers.get(camera)
         return answers.state if answers else None
 
-    def answered(self, camera: str, label: str, score: float) -> HubEvent | None:
-        """Count an answer; return the event if it changes the state."""
+    def answered(self, camera: str, labels: Sequence[Label]) -> HubEvent | None:
+        """Count an answer, the labels that are there, best first; return the event if it changes the state."""
         wanted = self._wanted.get(camera)
         if wanted is None:
             return None
         answers = self._answers[camera]
-        answer = label if label in wanted.labels and score >= wanted.unknown_below else UNKNOWN
+        states = (
+            each.label for each in labels if each.label in wanted.labels and each.score >= wanted.unknown_below
+        )
+        answer = next(states, UNKNOWN)
         answers.in_a_row = answers.in_a_row + 1 if answer == answers.newest else 1
         answers.newest = answer
         if answers.in_a_row < wanted.after or answer == answers.state:

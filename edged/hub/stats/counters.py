@@ -13,7 +13,7 @@ from edged.hub.journal.schema import Reason
 from edged.hub.stats.hosts import HostEnergy
 from edged.hub.stats.summary import Tally
 from edged.messages import STAGES, Features, LinkMessage, Prediction, Scores
-from edged.messages.published import is_right
+from edged.messages.published import answers_of, is_right
 from edged.metrics import Metrics
 from edged.metrics.fast import Family, ScalarSeries
 from edged.transport.spans import Notebook, note_message, note_prediction
@@ -87,7 +87,8 @@ class PredictionFigures:
             observe(seconds)
         if prediction.top:
             self._score(camera).observe(prediction.top[0].score)
-            self._labels.add(camera, prediction.top[0].label)
+            for answer in answers_of(prediction):
+                self._labels.add(camera, answer.label)
         if prediction.energy.joules is not None:
             self._joules(prediction.energy.method).observe(prediction.energy.joules)
         if right is not None:

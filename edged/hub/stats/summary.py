@@ -130,13 +130,13 @@ def _camera_line(name: str, width: int, seconds: float, tally: CameraTally, drop
     if not tally.since_line or not tally.last:
         return f"{start}  {state}; dropped {dropped}"
     middle, high = tally.total.median_and_p99() or (0.0, 0.0)
-    best = tally.last.top[0]
+    best = tally.last.top[0] if tally.last.top else None
     right = share_right(tally.truth)
     return "  ".join(
         [
             start,
             f"{tally.since_line / seconds:4.3g} fps",
-            f"{printable(best.label[:16]):8} {best.score:4.0%}",
+            f"{printable(best.label[:16]):8} {best.score:4.0%}" if best else f"{'-':13}",
             f"{1000 * middle:5.1f} ms (p99 {1000 * high:5.1f})",
             f"dropped {dropped}",
             *([] if right is None else [f"right {right:.1%}"]),

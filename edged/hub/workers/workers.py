@@ -214,6 +214,8 @@ class Workers:
         else:
             source = {"config": "the config", "file": "its file"}[model.prepared_by]
             log.info("%s: pictures are prepared as %s (source: %s)", model.name, model.preparation, source)
+        if model.scoring:
+            log.info("%s: scores are %s", model.name, model.scoring)
         return self.heads.begin(model)
 
     def _head_loaded(self, name: str, loaded: HeadLoaded) -> list[HubEvent]:
