@@ -2,6 +2,7 @@
 
 import argparse
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import astuple
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from edged.errors import ConfigError
 
 if TYPE_CHECKING:
     from edged.cluster.node import ClusterOptions, NodeOptions
-    from edged.model.package import Input, Model
+    from edged.model.package import Model
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
@@ -83,9 +84,13 @@ def node_options(arguments: argparse.Namespace, model: "Model", *folders: Path) 
     return NodeOptions(__version__, wanted, model.sha256, worker_config(arguments), folders)
 
 
-def preparation_of(wanted: "Input") -> list[object]:
-    """Return how pictures are prepared, on which their answers depend."""
-    return [wanted.width, wanted.height, wanted.color, wanted.scale, wanted.mean, wanted.std, wanted.resize]
+def preparation_of(model: "Model") -> list[object]:
+    """Return how pictures are prepared and scores are made, on which answers depend."""
+    from edged.model.scores import score_rule
+
+    wanted = model.input
+    prepared = [wanted.width, wanted.height, wanted.color, wanted.scale, wanted.mean, wanted.std, wanted.resize]
+    return [*prepared, astuple(score_rule(model))]
 
 
 def messages_of_ray(arguments: argparse.Namespace, log: Path) -> AbstractContextManager[None]:

@@ -59,6 +59,9 @@ def add_input_options(parser: argparse.ArgumentParser, title: str) -> None:
         choices=get_args(ScoresWanted),
         help="what the network's outputs are (default: as its file says, else auto: as its last operators show)",
     )
+    group.add_argument(
+        "--threshold", type=number, metavar="P", help="score from which a label of independent ones is there"
+    )
 
 
 def given_model(arguments: argparse.Namespace) -> "Model":
@@ -103,7 +106,7 @@ def model_config(arguments: argparse.Namespace) -> config.ModelConfig:
 
 def given_keys(arguments: argparse.Namespace) -> dict[str, Any]:
     """Collect the options of `add_input_options` that were given."""
-    keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels", "scores")
+    keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels", "scores", "threshold")
     return {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
 
 

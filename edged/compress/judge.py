@@ -75,6 +75,7 @@ class Judge:
         self._key = [
             model.sha256,
             model.input.described,
+            self._rule.described,
             self.device_name,
             worker.batch,
             pictures.fingerprint,

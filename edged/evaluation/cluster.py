@@ -1,9 +1,9 @@
 """Evaluate labelled pictures on a Ray cluster: the answers of one machine, in the same order."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
+
+import msgspec
 
 from edged.cluster.node import NO_ERROR, ClusterOptions, NodeOptions, error_columns, model_of_node
 from edged.cluster.pool import map_on_actors
@@ -43,7 +43,7 @@ class PictureActor:
             raise self._error
         model, runtime = self._opened
         answers = [each for job in evaluate(model, runtime, pictures, self._batch) for each in job]
-        return runtime.device_name, json.dumps([asdict(each) for each in answers])
+        return runtime.device_name, msgspec.json.encode(answers).decode()
 
 
 class ClusterEvaluation:
@@ -72,4 +72,4 @@ class ClusterEvaluation:
         rows = [{"place": place, "pictures": piece} for place, piece in pieces.items()]
         for row in map_on_actors(self._cluster, PictureActor, self._options, rows):
             self._devices.add(row["device"])
-            yield row["place"], [PictureAnswer(**each) for each in json.loads(row["answers"])]
+            yield row["place"], msgspec.json.decode(row["answers"], type=list[PictureAnswer])

@@ -4,6 +4,7 @@ Several devices get pieces of the pictures; their answers are brought back into 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from edged.camera.preprocess import preprocess
 from edged.errors import ImageError
@@ -91,4 +92,8 @@ def _answer(outputs: Computed, picture: LabelledPicture, rule: ScoreRule) -> Pic
         return PictureAnswer(problem=outputs, is_read=False)
     if problem := not_finite(outputs):
         return PictureAnswer(problem=problem)
-    return answer_of(rule.by_label(rule.scores(outputs)), picture.classes)
+    scores = rule.scores(outputs)
+    answer = answer_of(rule.by_label(scores), picture.classes)
+    if not rule.is_independent:
+        return answer
+    return replace(answer, there=tuple(each.index for each in rule.best(scores, len(scores))))

@@ -17,7 +17,7 @@ class PictureAnswer:
     if the network has none of them.
 
     `problem`: why there is no answer; `best` is then -1, and `rank` 0. `is_read`: False if the picture is
-    unreadable.
+    unreadable. `there`: of independent scores, the classes that reach their thresholds.
     """
 
     best: int = -1
@@ -25,6 +25,7 @@ class PictureAnswer:
     rank: int = 0
     problem: str = ""
     is_read: bool = True
+    there: tuple[int, ...] = ()
 
     @property
     def is_right(self) -> bool:
@@ -92,7 +93,7 @@ def figures_of(answers: Sequence[PictureAnswer], classes: Sequence[tuple[int, ..
         confusion=Counter(
             (answer.best if answer.is_right else right[0], answer.best)
             for answer, right in read
-            if not answer.problem
+            if right and not answer.problem
         ),
     )
 

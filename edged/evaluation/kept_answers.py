@@ -8,6 +8,8 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
+import msgspec
+
 from edged.evaluation.figures import PictureAnswer
 from edged.system.exclusive_lock import try_lock
 from edged.system.files import why_not_trusted
@@ -89,6 +91,6 @@ class KeptAnswers:
 
 def _answer_in(line: bytes) -> PictureAnswer | None:
     try:
-        return PictureAnswer(**json.loads(line)) if line.endswith(b"\n") else None
-    except (ValueError, TypeError):
+        return msgspec.json.decode(line, type=PictureAnswer) if line.endswith(b"\n") else None
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None

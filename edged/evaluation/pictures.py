@@ -23,6 +23,7 @@ from edged.system.plain_text import counted
 from edged.train.idx import IMAGES, LABELS, Bytes, has_idx, read_array
 
 MOST_LIST_BYTES = 2**28
+NO_LABEL = "-"
 COLUMNS = frozenset({"file", "filename", "image", "path", "picture"})  # names of a table's first column
 
 
@@ -246,7 +247,12 @@ class ClassNames:
         raise DataError(f"{name!r} is neither a label of the model nor an index from 0 to {self._count - 1}{hint}")
 
     def classes_of(self, names: str) -> tuple[int, ...]:
-        """Return the classes of several names, any of which is right: `281|282|285`. Raises DataError."""
+        """Return the classes of several names: `281|282|285`; none for `-`. Raises DataError.
+
+        Any of them is right; where scores are independent, all of them are there.
+        """
+        if names == NO_LABEL and _plain(NO_LABEL) not in self._whole:
+            return ()
         return tuple(dict.fromkeys(map(self.class_of, names.split("|"))))
 
 

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from edged import config
+from edged.camera.preprocess import preprocess
+from edged.camera.sources.decode import read_picture
 from edged.cli import run_command_line
+from edged.errors import DataError
 from edged.evaluation import evaluate as evaluation
 from edged.evaluation.evaluate import evaluate
 from edged.evaluation.pictures import LabelledPicture, labelled_pictures
@@ -21,6 +24,7 @@ from tests.cli import models
 from tests.cli.command import DEVICES
 from tests.evaluation.pictures import idx_files, picture
 from tests.model.onnx_files import onnxruntime_outputs
+from tests.model.score_tails import SIDE, logits, network_with
 
 PREPARED = ["--scale", "1/255", "--mean", "0.1,0.2,0.3", "--std", "0.4,0.5,0.6"]
 
@@ -179,3 +183,40 @@ def test_real_networks_answer_as_in_onnxruntime(name: str, device: str, shared_d
     assert [each.best for each in answers] == expected.argmax(1).tolist()
     shares = expected if abs(expected.sum(1) - 1).max() < 1e-2 else reference.softmax(expected)
     np.testing.assert_allclose([each.score for each in answers], shares.max(1), atol=5e-3)
+
+
+def test_independent_labels_have_figures_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    net = network_with(
+        tmp_path / "net.onnx",
+        ("Sigmoid", ["l"], "y"),
+        metadata={"edged.labels": json.dumps(list("abcde")), "edged.preprocess": "raw"},
+    )
+    model, listed = load_model(config.ModelConfig(path=net)), []
+    for seed in range(6):
+        path = picture(tmp_path / f"{seed}.png", seed=seed)
+        there = np.flatnonzero(logits(preprocess(read_picture(path), SIDE, SIDE)[None])[0] >= 0)
+        listed.append(f"{path.name}\t{'|'.join(model.labels[place] for place in there) or '-'}")
+    first, *others = listed
+    (tmp_path / "val.txt").write_text("\n".join([first.partition("\t")[0] + "\t-", *others]))  # one is wrong
+
+    code = run_command_line(["eval", str(net), "--data", str(tmp_path / "val.txt"), "--device", "numpy", "--json"])
+
+    report = json.loads(capsys.readouterr().out)["by_label"]
+    wrongly = len(first.partition("\t")[2].split("|"))
+    assert code == 0
+    assert report["all_right"] == 5
+    assert (report["recall"], sum(each["wrongly"] for each in report["labels"])) == (1, wrongly)
+
+
+def test_a_picture_without_a_label_is_refused_where_one_class_is_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture(tmp_path / "a.png")
+    (tmp_path / "val.txt").write_text("a.png -")
+
+    code = run_command_line(
+        ["eval", str(models.small_network(tmp_path / "net.onnx")), "--data", str(tmp_path / "val.txt")]
+    )
+
+    assert code == DataError.exit_code
+    assert "a.png: has no label (-), but one of" in capsys.readouterr().err

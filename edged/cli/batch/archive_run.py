@@ -84,7 +84,7 @@ def _identity(arguments: argparse.Namespace, model: Model) -> RunIdentity:
     return RunIdentity(
         edged=__version__,
         model=f"{model.name} {model.sha256}",
-        preparation=json.dumps(preparation_of(model.input)),
+        preparation=json.dumps(preparation_of(model)),
         precision=arguments.precision,
         batch=arguments.batch,
         top=arguments.top,

@@ -9,14 +9,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from edged.cli.cluster_options import cluster_of, messages_of_ray, node_options, preparation_of, worker_config
+from edged.cli.eval.label_report import LabelReport
 from edged.cli.model_options import given_model, show_preparation
 from edged.cli.terminal import Progress, note, warn
-from edged.errors import ConfigError, ImageError
+from edged.errors import ConfigError, DataError, ImageError
 from edged.evaluation.evaluate import DeviceEvaluation
 from edged.evaluation.figures import BINS, PictureAnswer, figures_of, interval, worst
 from edged.evaluation.kept_answers import KeptAnswers
 from edged.evaluation.pictures import LabelledPicture, LabelledPictures, labelled_pictures
 from edged.model.package import Model
+from edged.model.scores import score_rule
 from edged.system.disk_cache import code_sha256
 from edged.system.paths import cache_directory
 from edged.system.plain_text import counted, printable_json, printable_lines
@@ -42,6 +44,8 @@ class EvalReport:
         self._model, self._device, self._arguments, self._rate = model, device, arguments, rate
         self._pictures, self._answers = data.pictures, answers
         self.figures = figures_of(answers, [picture.classes for picture in data.pictures])
+        rule = score_rule(model)
+        self._by_label = LabelReport(model, rule, data.pictures, answers) if rule.is_independent else None
 
     def unread(self) -> Iterator[tuple[LabelledPicture, PictureAnswer]]:
         """Yield the pictures that could not be read."""
@@ -51,6 +55,8 @@ class EvalReport:
     def as_text(self) -> str:
         """Return the figures, the confusions and the worst pictures."""
         parts = ["\n".join(f"{name:16}{text}" for name, text in self._lines())]
+        if self._by_label:
+            return "\n\n".join([*parts, self._by_label.table()])
         if self._is_matrix:
             parts.append(self._matrix())
         elif confusions := self._confusions():
@@ -66,19 +72,23 @@ class EvalReport:
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         figures = self.figures
-        low, high = (f"{100 * share:.1f}" for share in interval(figures.first, figures.pictures))
         yield "model", f"{self._model.name}, {self._arguments.precision}, on {self._device}"
         yield "pictures", f"{figures.pictures} of {self._arguments.data}; {self._model.input.described}"
-        right = f"{figures.first} ({100 * figures.top1:.2f} %; 95 % interval {low} to {high} %)"
-        yield "first class", f"right for {right}"
-        if len(self._model.labels) > 5:
-            yield "first five", f"hold the right one for {figures.first_five} ({100 * figures.top5:.2f} %)"
-        yield "calibration", f"error {figures.ece:.4f} (ECE, {BINS} bins); mean score {figures.mean_score:.4f}"
+        yield from self._by_label.lines() if self._by_label else self._best_classes()
         yield "speed", f"{self._rate:.1f} pictures/s, reading and preparing included"
         if figures.not_finite:
             yield "not finite", f"{counted(figures.not_finite, 'answer')} with NaN or infinity, counted as wrong"
         if figures.unread:
             yield "not evaluated", f"{counted(figures.unread, 'picture')} that cannot be read"
+
+    def _best_classes(self) -> Iterator[tuple[str, str]]:
+        figures = self.figures
+        low, high = (f"{100 * share:.1f}" for share in interval(figures.first, figures.pictures))
+        right = f"{figures.first} ({100 * figures.top1:.2f} %; 95 % interval {low} to {high} %)"
+        yield "first class", f"right for {right}"
+        if len(self._model.labels) > 5:
+            yield "first five", f"hold the right one for {figures.first_five} ({100 * figures.top5:.2f} %)"
+        yield "calibration", f"error {figures.ece:.4f} (ECE, {BINS} bins); mean score {figures.mean_score:.4f}"
 
     @property
     def _is_matrix(self) -> bool:
@@ -133,6 +143,8 @@ class EvalReport:
             "pictures_per_s": self._rate,
             "confusion": [[*pair, count] for pair, count in sorted(figures.confusion.items())],
             "worst": self._worst(),
+            "scoring": score_rule(model).described,
+            "by_label": self._by_label and self._by_label.as_object(),
         }
 
 
@@ -153,6 +165,7 @@ def run_evaluation(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"{model.name} has random weights: it is right by chance only; give an ONNX file")
     show_preparation(model)
     data = labelled_pictures(arguments.data.absolute() if arguments.ray else arguments.data, model.labels)
+    _require_labels(model, data)
     if arguments.count:
         data = data.evenly_spaced(arguments.count)
     evaluation = _on_cluster(model, arguments) if arguments.ray else _here(model, arguments)
@@ -165,6 +178,16 @@ def run_evaluation(arguments: argparse.Namespace) -> int:
     for picture, answer in report.unread():
         warn(f"not evaluated: {answer.problem or picture.name}")
     return ImageError.exit_code if report.figures.unread else 0
+
+
+def _require_labels(model: Model, data: LabelledPictures) -> None:
+    """Raise DataError for a picture without a label, unless scores are independent."""
+    without = next((picture for picture in data.pictures if not picture.classes), None)
+    if without and not score_rule(model).is_independent:
+        raise DataError(
+            f"{without.name}: has no label (-), but one of {model.name}'s classes is right for each picture; "
+            "none of them is there only where scores are independent"
+        )
 
 
 def _here(model: Model, arguments: argparse.Namespace) -> Evaluator:
@@ -214,4 +237,4 @@ def _key(
     """Return everything that the answers depend on."""
     code = [code_sha256(f"edged.{part}") for part in ("camera", "engine", "evaluation", "model")]
     plan = [*evaluation.key, arguments.precision, arguments.batch]
-    return [model.sha256, preparation_of(model.input), *plan, data.fingerprint, code]
+    return [model.sha256, preparation_of(model), *plan, data.fingerprint, code]
