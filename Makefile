@@ -92,6 +92,7 @@ test-lowest: .venv-lowest/.test
 fuzz: .venv/.test
 	for kind in onnx configs messages caches records teachings; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done
 	.venv/bin/python -W ignore -m tests.fuzz.networks
+	.venv/bin/python -W ignore -m tests.fuzz.score_tails
 
 # exit code 1 where the daemon did not go on, lost something or grew
 soak: .venv/.test

@@ -20,24 +20,22 @@ Kind = Literal[
 ]
 
 NEGLIGIBLE = 1e-3  # what is added to keep a quotient finite, or cut off to keep a logarithm so
-# Of functions of any number; those that are not here have bounds that say nothing of a score.
-OF_ANY: Mapping[str, Kind] = {
-    "linear": "any",
-    "sigmoid": "bounded",
-    "hard_sigmoid": "bounded",
-    "exp": "positive",
-    "relu": "any",
-    "leaky_relu": "any",
-    "elu": "any",
-    "selu": "any",
-    "hard_swish": "any",
-    "silu": "any",
-    "mish": "any",
-    "gelu": "any",
-    "gelu_by_tanh": "any",
-    "softplus": "any",
-}
-NOT_NEGATIVE = frozenset({"relu", "softplus", "sigmoid", "hard_sigmoid", "exp", "absolute"})
+# Functions of any number whose results have no bound either.
+WITHOUT_BOUND = frozenset(
+    {
+        "relu",
+        "leaky_relu",
+        "elu",
+        "selu",
+        "hard_swish",
+        "silu",
+        "mish",
+        "gelu",
+        "gelu_by_tanh",
+        "softplus",
+        "absolute",
+    }
+)
 # Operators of a file that the host computes, and that leave each value as it is.
 ON_HOST_UNCHANGED = frozenset({"Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose"})
 
@@ -77,6 +75,7 @@ class Values:
 ANY = Values("any")
 UNKNOWN = Values("unknown")
 SHARES = Values("shares", 1.0)
+STEP = 1 / 128  # of eight bits, the largest share of 1 that is usual
 Known = Mapping[str, Values]
 
 
@@ -135,12 +134,15 @@ def _activated(activation: Activation, values: Values) -> Values:
         return _clipped(values, activation.alpha, activation.beta)
     if kind == "exp":
         return SHARES if values.kind == "logarithms" else Values("positive", of=values.name)
-    if kind == "log" and values.kind in {"shares", "sum"}:
-        return Values("logarithms") if values.kind == "shares" else Values("log_sum", values.total, values.of)
-    if kind == "reciprocal" and values.kind == "sum":
-        return Values("inverse_sum", values.total, values.of)
-    found = OF_ANY.get(kind, "unknown")
-    return Values(found, 1.0) if found == "bounded" else Values(found)
+    if kind in {"sigmoid", "hard_sigmoid"}:
+        return Values("bounded", 1.0)
+    if values.kind == "any" and kind in WITHOUT_BOUND:
+        return ANY
+    return {
+        ("log", "shares"): Values("logarithms"),
+        ("log", "sum"): Values("log_sum", values.total, values.of),
+        ("reciprocal", "sum"): Values("inverse_sum", values.total, values.of),
+    }.get((kind, values.kind), UNKNOWN)
 
 
 def _clipped(values: Values, low: float, high: float) -> Values:
@@ -156,12 +158,19 @@ def _clipped(values: Values, low: float, high: float) -> Values:
 
 @_values.register
 def _moved(
-    operator: graph.Flatten | graph.Unflatten | graph.Rearrange | graph.Quantize | graph.Dequantize,
+    operator: graph.Flatten | graph.Unflatten | graph.Rearrange | graph.Dequantize,
     known: Known,
     shapes: Mapping[str, graph.Shape],
 ) -> Values:
     source = operator.inputs[0]
     return _some_of(known[source], complete=_channels(shapes[source]) == _channels(shapes[operator.output]))
+
+
+@_values.register
+def _quantize(operator: graph.Quantize, known: Known, shapes: Mapping[str, graph.Shape]) -> Values:
+    values, (low, high) = known[operator.inputs[0]], operator.bounds
+    is_clip = low == 0 and (values.kind != "any" or isclose(high * operator.scale, 1.0, rel_tol=STEP))
+    return values if values.is_positive or not is_clip else UNKNOWN
 
 
 @_values.register

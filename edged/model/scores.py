@@ -94,7 +94,9 @@ class ScoreRule:
             "exp": f"exponential of the network's {outputs}",
         }[self.step]
         whole = f", divided by {self.whole:g}" if self.whole != 1 else ""
-        kind = "each label by itself" if self.is_independent else "probabilities"
+        kind = "independent" if self.is_independent else "probabilities"
+        if self.is_binary:
+            kind = "probabilities of two classes"
         return f"{kind}: {what}{whole} ({SOURCES[self.known_by]})"
 
 

@@ -5,7 +5,9 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 HALF, FLOAT = TensorProto.FLOAT16, TensorProto.FLOAT
-AFTER = {"Flatten", "Reshape", "Squeeze", "Unsqueeze", "Softmax", "LogSoftmax"}  # the scores, up to the output
+AFTER = {  # the scores, up to the output
+    "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Clip", "Softmax", "LogSoftmax", "Sigmoid", "Exp",
+}  # fmt: skip
 
 
 def as_float32(model: onnx.ModelProto) -> None:

@@ -183,6 +183,19 @@ TAILS = {
         lambda x: sigmoid(x) / sigmoid(x).sum(axis=1, keepdims=True),
         {"axis": _i(1)},
     ),
+    "steps without negative ones": Tail(
+        (("QuantizeLinear", ["l", "c", "z"], "q"), ("DequantizeLinear", ["q", "c", "z"], "y")),
+        "independent",
+        lambda x: np.round(x * 256).clip(0, 255) / 256,
+        {"c": _f(1 / 256), "z": np.array(0, np.uint8)},
+        known_by="answers",
+    ),
+    "ReLU of tangents": Tail(
+        (("Tanh", ["l"], "t"), ("Relu", ["t"], "y")),
+        "independent",
+        lambda x: np.maximum(np.tanh(x), 0),
+        known_by="answers",
+    ),
     "hyperbolic tangents": Tail(
         (("Tanh", ["l"], "y"),), "logits", lambda x: softmax(np.tanh(x)), known_by="answers"
     ),
