@@ -17,7 +17,7 @@ from edged.engine.selection import Rules
 from edged.errors import DeviceError, DeviceMemoryError
 from edged.model import reference
 from edged.model.cuts import cut_after, part
-from edged.model.graph import Dense, Flatten, Graph
+from edged.model.graph import AveragePool, Combine, Dense, Flatten, Graph, Softmax
 from edged.model.model_part import ModelPart
 from edged.model.package import Input, load_model
 from edged.model.shapes import make_graph
@@ -86,6 +86,22 @@ def test_weights_that_float16_rounds_away_are_no_mistake_of_the_kernels(
     assert found.error > 1e-2
     assert found.wrong == ()
     assert "rounding alone changes its scores" in caplog.text
+
+
+@pytest.mark.parametrize("last", ["multiply", "add", "divide", "subtract"])
+def test_a_constant_behind_the_scores_is_compared_too(device: Device, programs_directory: Path, last: str) -> None:
+    operators = (
+        AveragePool("mean", ("image",), "mean", (39, 31)),
+        Flatten("flat", ("mean",), "flat"),
+        Softmax("softmax", ("flat",), "softmax"),
+        Combine(
+            "last", ("softmax",), "last", last, np.arange(1, 4, dtype=np.float32), is_reversed=last == "divide"
+        ),
+    )
+
+    found = examined(device, programs_directory, graph=make_graph("scaled", "image", (3, 39, 31), operators))
+
+    assert (found.wrong, "combine" in found.variants) == ((), True)
 
 
 @pytest.mark.deep

@@ -12,10 +12,16 @@ from edged.model.graph import (
     AveragePool,
     BatchNorm,
     Combine,
+    Concat,
     Conv,
     Dense,
+    GroupNorm,
+    LayerNorm,
+    LocalResponseNorm,
     MaxPool,
     Operator,
+    ReduceChannels,
+    SelectChannels,
     Softmax,
 )
 from edged.model.package import Input
@@ -42,6 +48,39 @@ def test_convolution_adds_the_residual_before_relu() -> None:
     y = run(Conv("conv", ("input", "input"), "y", weight, bias, activation=RELU))
 
     assert y == [3, 2, 1, 0, 0, 0, 0, 0, 0]
+
+
+FIVE = np.arange(1, 6, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        *(Combine(kind, ("x",), "y", kind, FIVE) for kind in reference.COMBINATIONS),
+        Combine("reversed", ("x",), "y", "subtract", FIVE, is_reversed=True),
+        Combine("one number", ("x",), "y", "multiply", FIVE[:1]),
+        Combine("both computed", ("x", "x"), "y", "multiply"),
+        Activate("activate", ("x",), "y", RELU),
+        Add("add", ("x", "x"), "y"),
+        BatchNorm("norm", ("x",), "y", FIVE, FIVE),
+        Concat("concat", ("x", "x"), "y"),
+        GroupNorm("groups", ("x",), "y", 1, FIVE, FIVE),
+        LayerNorm("layer", ("x",), "y", FIVE, FIVE),
+        LocalResponseNorm("local", ("x",), "y", 3),
+        ReduceChannels("mean", ("x",), "y", "mean"),
+        SelectChannels("select", ("x",), "y", (4, 0)),
+        Softmax("softmax", ("x",), "y"),
+    ],
+    ids=lambda operator: operator.name,
+)
+def test_features_are_the_channels_of_a_single_pixel(operator: Operator) -> None:
+    features = np.random.default_rng(3).random((2, 5))
+    pixels = features[:, :, np.newaxis, np.newaxis]
+
+    of_features = reference.compute(operator, *(features for _ in operator.inputs))
+    of_pixels = reference.compute(operator, *(pixels for _ in operator.inputs))
+
+    assert np.allclose(of_pixels, of_features[:, :, np.newaxis, np.newaxis], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
