@@ -2,12 +2,15 @@
 
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged.config import WorkerConfig
+from edged.errors import DeviceError, EdgedError
 from edged.model.model_part import ModelPart, whole_model
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
@@ -48,9 +51,29 @@ def open_proven(
     and `chooser_named` do, and DeviceError if the device computes something wrongly by every variant. If there is
     too little memory for the comparison, a warning says what was not compared.
     """
-    if is_numpy(worker):
-        return Proven(open_runtime(model, worker, part=part, cache=cache))
-    part = part or whole_model(model)
+    with faults_named(model, worker):
+        if is_numpy(worker):
+            return Proven(open_runtime(model, worker, part=part, cache=cache))
+        return _proven(model, worker, part or whole_model(model), cache, conv)
+
+
+@contextmanager
+def faults_named(model: Model, worker: WorkerConfig) -> Iterator[None]:
+    """Raise a DeviceError for an error that edged did not foresee: another device may not have it."""
+    try:
+        yield
+    except (EdgedError, MemoryError):
+        raise
+    except Exception as fault:
+        log.debug("%s on %s", model.name, worker.device, exc_info=True)
+        text = " ".join(f"{type(fault).__name__}: {fault}".split())
+        raise DeviceError(
+            f"device {worker.device}: {model.name} cannot be opened and compared with the reference ({text}): "
+            "a fault of edged, please report it with this model, and name another device in `workers:`"
+        ) from fault
+
+
+def _proven(model: Model, worker: WorkerConfig, part: ModelPart, cache: Path | None, conv: str) -> Proven:
     device = device_for(part.graph, worker.device, worker.precision)
     from edged.engine.proofs import Proofs, ProvenChooser
     from edged.engine.tuning_records import chooser_named

@@ -21,7 +21,7 @@ from edged.model.package import Model
 from edged.model.scores import score_rule
 from edged.runtime.base import ModelRuntime, Outputs
 from edged.worker.job_io import Served
-from edged.worker.proven import open_proven
+from edged.worker.proven import faults_named, open_proven
 
 TOLERANCE = 1e-3  # share of the largest output: more than rounding ever changes, less than a broken device does
 
@@ -85,7 +85,8 @@ def make_ready(model: Model, part: ModelPart, worker: WorkerConfig, cache: Path)
     fit it.
     """
     proven = open_proven(model, worker, part=part, cache=cache)
-    forward_s, known = warm_up(proven.runtime, part, worker)
+    with faults_named(model, worker):
+        forward_s, known = warm_up(proven.runtime, part, worker)
     return Ready(part, proven.runtime, served_of(model, part, worker), known, forward_s, proven.excluded_variants)
 
 

@@ -13,10 +13,15 @@ from tests.eventually import eventually
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def break_kernel(change: Change, monkeypatch: pytest.MonkeyPatch) -> None:
+def break_worker(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
+    """Set a variable that `wrong_kernel/sitecustomize.py` reads."""
     folders = [str(Path(__file__).parent / "wrong_kernel"), str(ROOT), os.environ.get("PYTHONPATH", "")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, folders)))
-    monkeypatch.setenv("EDGED_TEST_WRONG_KERNEL", json.dumps(change))
+    monkeypatch.setenv(variable, value)
+
+
+def break_kernel(change: Change, monkeypatch: pytest.MonkeyPatch) -> None:
+    break_worker(monkeypatch, "EDGED_TEST_WRONG_KERNEL", json.dumps(change))
 
 
 def device_of(daemon: Daemon) -> str:
@@ -46,4 +51,19 @@ def test_the_device_serves_by_another_variant_and_the_event_names_the_wrong_one(
     with run_edged(tmp_path, config=config_in(tmp_path, workers=[{"device": "cpu"}])) as daemon:
         assert device_of(daemon) != "NumPy"
         assert "its device computes wrongly, and is used without: conv_vector for Conv 3×16×16" in daemon.log()
+        assert conserves(daemon.stop())
+
+
+@pytest.mark.deep
+def test_the_next_device_serves_where_the_comparison_itself_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_worker(monkeypatch, "EDGED_TEST_FAULTY_PROOF", "cannot reshape array of size 5")
+    workers = [{"device": "cpu"}, {"device": "numpy"}]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # without proofs
+    with run_edged(tmp_path, config=config_in(tmp_path, workers=workers)) as daemon:
+        assert device_of(daemon) == "NumPy"
+        assert "ValueError: cannot reshape array of size 5" in daemon.log()
+        assert "local-1 (device numpy) takes over" in daemon.log()
+        assert "Traceback" not in daemon.log()
         assert conserves(daemon.stop())

@@ -15,6 +15,7 @@ from edged.model.model_part import whole_model
 from edged.model.package import Model, load_model
 from edged.runtime.select import opencl_device
 from edged.worker.proven import Proven, open_proven, proofs_folder
+from edged.worker.warm_up import make_ready
 from tests.cli.models import small_network
 from tests.e2e.daemon import compiled
 from tests.engine.wrong_kernels import RELU_IS_MIN, WRONG_VECTOR, wrong_kernel
@@ -123,6 +124,35 @@ def test_a_device_that_could_not_be_compared_serves_and_is_compared_at_the_next_
     open_proven(model, CPU, cache=cache).runtime.close()
 
     assert len(list(Proofs(proofs_folder(cache), opencl_device("cpu")).all_proofs())) == 1
+
+
+def test_a_fault_of_the_comparison_is_one_line_that_names_it_and_what_to_do(
+    model: Model, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(*_: object) -> NoReturn:
+        raise ValueError("cannot reshape array of size 5\ninto shape (1,5,1,5)")
+
+    monkeypatch.setattr(reference, "run", faulty)
+
+    with pytest.raises(
+        DeviceError, match=r"device cpu: small cannot .* size 5 into shape .*: a fault of edged"
+    ) as found:
+        open_proven(model, CPU, cache=cache)
+
+    assert "name another device in `workers:`" in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+def test_a_fault_of_the_reference_ends_no_worker_with_a_traceback(
+    model: Model, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(*_: object) -> NoReturn:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(reference, "compute", faulty)
+
+    with pytest.raises(DeviceError, match=r"device numpy: small cannot .* \(ZeroDivisionError: division by zero"):
+        make_ready(model, whole_model(model), config.WorkerConfig(device="numpy"), cache)
 
 
 def test_numpy_is_the_reference_and_needs_no_proof(model: Model, cache: Path) -> None:

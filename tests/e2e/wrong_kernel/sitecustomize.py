@@ -1,16 +1,27 @@
 """Lets a worker compile a kernel that has a fault: EDGED_TEST_WRONG_KERNEL holds the three parts of a `Change`.
 
-Python imports this at its start where the folder is on PYTHONPATH.
+With EDGED_TEST_FAULTY_PROOF its comparison with the reference fails, by that text. Python imports this at its
+start where the folder is on PYTHONPATH.
 """
 
 import json
 import os
 import sys
 from contextlib import ExitStack
+from typing import NoReturn
 
 until_the_end = ExitStack()
+is_worker = not {"worker", "edged.cli.check.trial"}.isdisjoint(sys.orig_argv)
 
-if "worker" in sys.orig_argv and "EDGED_TEST_WRONG_KERNEL" in os.environ:
+if is_worker and "EDGED_TEST_WRONG_KERNEL" in os.environ:
     from tests.engine.wrong_kernels import wrong_kernel
 
     until_the_end.enter_context(wrong_kernel(tuple(json.loads(os.environ["EDGED_TEST_WRONG_KERNEL"]))))
+
+if is_worker and "EDGED_TEST_FAULTY_PROOF" in os.environ:
+    from edged.engine import proving
+
+    def faulty(*_: object, **__: object) -> NoReturn:
+        raise ValueError(os.environ["EDGED_TEST_FAULTY_PROOF"])
+
+    proving.examine = faulty
