@@ -30,7 +30,7 @@ VERBS = {
     "demo": "start the daemon with a synthetic camera that draws digits: no config and no camera are required",
     "init": "write a config for the camera and the model of this host, and check it",
     "reload": "reload the config of the running daemon",
-    "check": "validate a config, its model, devices and addresses; list what would run",
+    "check": "validate a config, its addresses, and its model on each device; list what would run",
     "doctor": "diagnose this board and its config, and print the commands that fix them",
     "devices": "list OpenCL devices, cameras and power sensors",
     "subscribe": "print predictions as they are published",

@@ -39,6 +39,11 @@ def print_notes(*, enabled: bool) -> None:
     _NOTES.setLevel(logging.INFO if enabled else logging.WARNING)
 
 
+def are_notes_printed() -> bool:
+    """Return whether notes are printed."""
+    return _NOTES.isEnabledFor(logging.INFO)
+
+
 def show(text: str, indent: int = 4) -> None:
     """Print text on standard output, its lines broken between words where a terminal is narrower."""
     print(fitted(text, sys.stdout, indent), flush=True)
@@ -62,7 +67,7 @@ def room_for_names(names: Iterable[str], others: int) -> int:
 
 def note(text: str) -> None:
     """Print `edged: text` on standard error, unless --quiet."""
-    if _NOTES.isEnabledFor(logging.INFO):
+    if are_notes_printed():
         print(fitted(f"edged: {text}", sys.stderr, INDENT), file=sys.stderr, flush=True)
 
 
@@ -85,7 +90,7 @@ class StatusLine:
     ) -> None:
         self._stream = stream or sys.stderr
         self._every_s, self._clock = every_s, clock
-        self._is_on = stream is not None or _NOTES.isEnabledFor(logging.INFO)
+        self._is_on = stream is not None or are_notes_printed()
         self._is_terminal = self._stream.isatty()
         self._written_at = clock()
         self._is_shown = False

@@ -3,6 +3,8 @@
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,6 +14,35 @@ from edged.errors import ConfigError
 def cache_directory() -> Path:
     """Return the folder of caches, which may be deleted at any time."""
     return _directory("CACHE_DIRECTORY", "XDG_CACHE_HOME", ".cache")
+
+
+@contextmanager
+def own_cache() -> Iterator[None]:
+    """Keep caches in a temporary folder meanwhile if this user's would be in a folder of another one.
+
+    A service could not read the files that root leaves in its cache. PoCL's own files are there, too.
+    """
+    if not _is_of_another_user():
+        yield
+        return
+    before = {name: os.environ.pop(name, None) for name in ("CACHE_DIRECTORY", "POCL_CACHE_DIR")}
+    with tempfile.TemporaryDirectory(prefix="edged-cache-", ignore_cleanup_errors=True) as folder:
+        os.environ["CACHE_DIRECTORY"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["CACHE_DIRECTORY"]
+            os.environ.update({name: value for name, value in before.items() if value is not None})
+
+
+def _is_of_another_user() -> bool:
+    """Return whether the folder of caches, or the one in which it would be made, is of a user besides root."""
+    try:
+        folder = cache_directory().absolute()
+        existing = next(each for each in (folder, *folder.parents) if each.exists())
+        return existing.stat().st_uid not in {0, os.geteuid()}
+    except (ConfigError, OSError):  # there is none, or nothing can be written there
+        return False
 
 
 def state_directory() -> Path:

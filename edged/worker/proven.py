@@ -30,11 +30,13 @@ log = logging.getLogger("edged.worker")
 class Proven:
     """A runtime whose answers agree with the reference.
 
-    `excluded_variants`: descriptions of the variants that do not agree, and are not used.
+    `excluded_variants`: descriptions of the variants that do not agree, and are not used. `is_compared`: False
+    where there was too little memory to compare all of it.
     """
 
     runtime: ModelRuntime
     excluded_variants: tuple[str, ...] = ()
+    is_compared: bool = True
 
 
 def open_proven(
@@ -87,7 +89,8 @@ def _proven(model: Model, worker: WorkerConfig, part: ModelPart, cache: Path | N
         start = time.perf_counter()
         examined = _examine(part, worker, device, runtime, chooser)
         if not examined.is_complete:
-            return Proven(runtime, chooser.excluded_variants)  # without a proof: the next start compares again
+            # without a proof: the next start compares again
+            return Proven(runtime, chooser.excluded_variants, is_compared=False)
         if not examined.wrong:
             proof = _proof(model, part, worker, device, examined, time.perf_counter() - start)
             proofs.save_proof(runtime.proof_key, proof)

@@ -193,7 +193,7 @@ def test_the_default_devices_fall_back_to_numpy_without_opencl(tmp_path: Path) -
 def test_random_weights_are_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = config_file(tmp_path, "model: {name: resnet18, size: 32}")
 
-    _, found = check(file, capsys)
+    _, found = check(file, capsys, "--quick")
 
     assert found["model"].startswith("warning resnet18")
     assert "random weights" in found["model"]

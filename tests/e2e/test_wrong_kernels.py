@@ -1,23 +1,14 @@
 """A device that is wrong from its start publishes nothing that is wrong."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.daemon import START_S, Daemon, config_in, conserves, run_edged
+from tests.e2e.faulty_worker import break_worker
 from tests.engine.wrong_kernels import RELU_IS_MIN, WRONG_VECTOR, Change
 from tests.eventually import eventually
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def break_worker(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
-    """Set a variable that `wrong_kernel/sitecustomize.py` reads."""
-    folders = [str(Path(__file__).parent / "wrong_kernel"), str(ROOT), os.environ.get("PYTHONPATH", "")]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, folders)))
-    monkeypatch.setenv(variable, value)
 
 
 def break_kernel(change: Change, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ from edged.energy.find import find_rails
 from edged.errors import ConfigError
 from edged.hub.journal.schema import NewerLayout, refuse_newer_file
 from edged.hub.reload import changes
-from edged.system.paths import journal_path, state_directory
+from edged.system.paths import journal_path, own_cache, state_directory
 from edged.system.plain_text import printable_lines
 
 
@@ -41,17 +41,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the config, and the host to check."""
     add_config(parser)
     add_host(parser, "this host's own name if the config has it, else the hub's host")
+    quick = "do not try the devices: else kernels compile the first time, which may take a minute or more"
+    parser.add_argument("--quick", action="store_true", help=quick)
     add_json(parser)
-    add_example(parser, "edged check edged.yaml", "edged check edged.yaml --host big")
+    add_example(
+        parser, "edged check edged.yaml", "edged check edged.yaml --host big", "edged check edged.yaml --quick"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print all findings; exit code 2 if one of them is an error."""
+    with own_cache():
+        return _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
     named = arguments.config or config_or_demo(None)
     source = ConfigSource(named, tuple(arguments.settings))
     config = source.load()
     host = this_host(config, arguments.host)
-    findings = [*source_findings(source), *(findings_at(config, host) if host else findings_of(config))]
+    is_quick = arguments.quick
+    of_config = findings_at(config, host, is_quick=is_quick) if host else findings_of(config, is_quick=is_quick)
+    findings = [*source_findings(source), *of_config]
     errors = sum(finding.level == "error" for finding in findings)
     if arguments.json:
         found = [asdict(finding) for finding in findings]
@@ -62,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     for finding in findings:
         show(f"{finding.level:8} {finding.what:{width}}  {printable_lines(finding.text)}", width + 11)
     program = "`edged camera` or `edged worker`" if host else "`edged run`"
-    verdict = f"{program} would fail, {errors} error{'s' * (errors > 1)} above" if errors else "ready to run"
+    ready = "no error, but no device was tried" if is_quick else "ready to run"
+    verdict = f"{program} would fail, {errors} error{'s' * (errors > 1)} above" if errors else ready
     print(f"{named}: {verdict}{f' on {host}' * bool(host)}")
     return ConfigError.exit_code if errors else 0
 
@@ -74,28 +86,29 @@ def source_findings(source: ConfigSource) -> Iterator[Finding]:
         yield Finding("ok", "config", ", ".join((file, *others)))
 
 
-def findings_at(config: Config, host: str) -> Iterator[Finding]:
-    """Check the cameras and workers of another host."""
+def findings_at(config: Config, host: str, *, is_quick: bool = False) -> Iterator[Finding]:
+    """Check the cameras and workers of another host. `is_quick`: see `worker_findings`."""
     for name, camera in config.cameras.items():
         if camera.host == host:
             yield camera_finding(name, camera)
     if any(worker.host == host for worker in config.workers):
         yield from model_findings(config)
-    yield from worker_findings(config, host)
+    yield from worker_findings(config, host, is_quick=is_quick)
     yield from link_findings(config, host)
 
 
-def findings_of(config: Config) -> Iterator[Finding]:
+def findings_of(config: Config, *, is_quick: bool = False) -> Iterator[Finding]:
     """Check everything that `edged run` would open, in the order of the file.
 
-    Opens no network connection but to https:// and rtsps:// cameras, whose certificates it verifies.
+    Opens no network connection but to https:// and rtsps:// cameras, whose certificates it verifies. `is_quick`:
+    see `worker_findings`.
     """
     for name, camera in config.cameras.items():
         yield elsewhere(f"camera {name}", camera.host, name) if camera.host else camera_finding(name, camera)
     yield from model_findings(config)
     yield from taught_findings(config)
     yield from state_findings(config)
-    yield from worker_findings(config)
+    yield from worker_findings(config, is_quick=is_quick)
     yield from group_findings(config)
     if config.security:
         yield security_finding(config.security)

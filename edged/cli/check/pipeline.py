@@ -6,6 +6,7 @@ from pathlib import Path
 
 from edged.cli.check.finding import Finding
 from edged.cli.check.hosts import elsewhere
+from edged.cli.check.trial import TriedWorker, try_worker
 from edged.config import CameraConfig, Config, WorkerConfig
 from edged.config.load import password_of
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError, NewerStateError
@@ -102,14 +103,16 @@ def _cut(model: Model, until: str | None) -> str:
     return f"; cut after {cut.after}, where {4 * prod(cut.shape) / 1000:.0f} kB a frame cross"
 
 
-def worker_findings(config: Config, host: str | None = None) -> Iterator[Finding]:
-    """Check the devices in order of preference: the first present one runs the model, the others wait.
+def worker_findings(config: Config, host: str | None = None, *, is_quick: bool = False) -> Iterator[Finding]:
+    """Check the devices in order of preference: the first that works runs the model, the others wait.
 
-    `host`: None for the hub's, which needs at least one worker, there or elsewhere.
+    `host`: None for the hub's, which needs at least one worker, there or elsewhere. `is_quick`: devices are looked
+    up alone; else each is compared with the reference, as by the worker itself.
     """
     running = False
     on_opencl = any(worker.host == host and not is_numpy(worker) for worker in config.workers)
     crash = why_drivers_may_not_be_loaded() if on_opencl else ""
+    left_out = _why_not_tried(config, is_quick=is_quick)
     for index, worker in enumerate(config.workers):
         what = f"worker {index}"
         if worker.host != host:
@@ -121,13 +124,36 @@ def worker_findings(config: Config, host: str | None = None) -> Iterator[Finding
             if crash and not is_numpy(worker):
                 raise DeviceError(f"device {worker.device}: {crash}")
             name = device_name(worker)
-        except DeviceError as error:
+            tried = None if left_out else try_worker(config, index)
+        except (DeviceError, ModelError, MemoryError) as error:
             last = index == len(config.workers) - 1 and not running
-            yield Finding("error" if last or host else "warning", what, str(error))
+            yield Finding("error" if last or host else "warning", what, str(error) or "out of memory")
             continue
-        role = _role(config, index, running=running)
-        yield Finding("ok", what, f"{worker.device}: {name}; {role}{_precision(worker)}")
+        role = f"{_role(config, index, running=running)}{_precision(worker)}"
+        promise = f"{worker.device}: {name}; {role}"
+        yield _works(worker, what, promise, tried) if tried else Finding("ok", what, f"{promise} ({left_out})")
         running = True
+
+
+def _why_not_tried(config: Config, *, is_quick: bool) -> str:
+    """Return why no device is tried; empty: all are."""
+    if is_quick:
+        return "not tried: --quick"
+    try:
+        load_model(config.model, lazily=True)
+    except ModelError:
+        return "not tried without a model"
+    return ""
+
+
+def _works(worker: WorkerConfig, what: str, promise: str, tried: TriedWorker) -> Finding:
+    """Say what a worker that was tried would do, and with which limitation."""
+    if tried.excluded_variants:
+        wrong = "; ".join(tried.excluded_variants)
+        return Finding("warning", what, f"{promise}; agrees with the reference without {wrong}")
+    if not tried.is_compared:
+        return Finding("warning", what, f"{promise}; too little memory to compare it with the reference")
+    return Finding("ok", what, promise if is_numpy(worker) else f"{promise}; agrees with the reference")
 
 
 def _role(config: Config, index: int, *, running: bool) -> str:

@@ -24,7 +24,7 @@ from edged.config.load import ConfigSource
 from edged.energy.find import find_rails
 from edged.errors import ConfigError
 from edged.messages.message import as_dict
-from edged.system.paths import cache_directory, journal_path
+from edged.system.paths import cache_directory, journal_path, own_cache
 from edged.system.plain_text import printable_json
 
 INSTALLED = Path("/etc/edged/edged.yaml")
@@ -68,9 +68,10 @@ def _collect(file: Path) -> Facts:
     unit = read_unit()
     running = running_config(config) if config else None  # None for that of another user, too: then by the unit
     workers = read_workers(running or (config if unit and unit.is_active else None))
-    line.show("checking the config")
+    line.show("checking the config, with the model on each device; the first time, kernels compile")
     checked = check_config(source.path) if config else ()
-    devices, devices_problem = read_devices(line.show)
+    with own_cache():
+        devices, devices_problem = read_devices(line.show)
     line.clear()
     folders = {"caches": cache_directory()} | ({"journal": journal.parent} if journal else {})
     return Facts(

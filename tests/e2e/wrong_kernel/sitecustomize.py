@@ -1,7 +1,7 @@
 """Lets a worker compile a kernel that has a fault: EDGED_TEST_WRONG_KERNEL holds the three parts of a `Change`.
 
-With EDGED_TEST_FAULTY_PROOF its comparison with the reference fails, by that text. Python imports this at its
-start where the folder is on PYTHONPATH.
+With EDGED_TEST_FAULTY_PROOF its comparison with the reference fails, by that text, or ends the process: SIGABRT.
+Python imports this at its start where the folder is on PYTHONPATH.
 """
 
 import json
@@ -22,6 +22,8 @@ if is_worker and "EDGED_TEST_FAULTY_PROOF" in os.environ:
     from edged.engine import proving
 
     def faulty(*_: object, **__: object) -> NoReturn:
+        if os.environ["EDGED_TEST_FAULTY_PROOF"] == "SIGABRT":
+            os.abort()
         raise ValueError(os.environ["EDGED_TEST_FAULTY_PROOF"])
 
     proving.examine = faulty

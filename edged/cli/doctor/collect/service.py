@@ -13,7 +13,7 @@ from edged.cli.doctor.facts import RunningWorker, ServiceUnit
 from edged.config import Config
 from edged.runtime.drivers import why_ended
 
-CHECK_S = 300.0  # it may have to build the cache of the model
+CHECK_S = 1200.0  # it may have to compile the model for several devices
 ANSWER_S = 2.0
 LARGEST_BYTES = 10_000_000
 UNIT = "edged.service"
