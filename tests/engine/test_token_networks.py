@@ -13,6 +13,8 @@ from edged.model.model_part import inner_part
 from edged.model.onnx_reader import read_onnx
 from edged.model.passes import simplify
 from tests.model.onnx_files import onnxruntime_outputs, relative_error
+from tests.model.quantized_attention import attention, picture, quantized
+from tests.model.quantized_files import node_by_node
 from tests.model.token_networks import NETWORKS
 
 
@@ -34,3 +36,14 @@ def test_no_operator_is_left_for_the_host(
     assert not any(isinstance(operator, OnHost) for operator in graph.operators)
     assert relative_error(reference.run(graph, image), expected) < 1e-5
     assert relative_error(found, expected) < 1e-5
+
+
+@pytest.mark.deep
+def test_attention_of_int8_is_exact(network_device: Device, programs_directory: Path, tmp_path: Path) -> None:
+    path = quantized(attention("gather"), tmp_path)
+
+    graph = simplify(read_onnx(path))
+    runtime = Runtime(inner_part(graph), network_device, cache=programs_directory)
+    found = runtime.submit(picture()).wait().outputs.reshape(1, -1)
+
+    assert relative_error(found, node_by_node(path, picture())) < 1e-2

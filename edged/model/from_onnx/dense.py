@@ -24,6 +24,9 @@ def gemm(node: OnnxNode, scope: Scope) -> None:
     if node.input(2):
         offset = _times(scope.weights(node.input(2)), node.real("beta", 1.0))
         bias = per_channel(offset, bias.shape)
+    if _has_rows(scope.raw_value(node.input(0))):
+        _push_by_rows(node, scope, weight.T, bias)
+        return
     is_plain = node.real("alpha", 1.0) == node.real("beta", 1.0) == 1.0
     _push_dense(node, scope, weight, bias, quantized=is_plain)
 
@@ -37,14 +40,21 @@ def matmul(node: OnnxNode, scope: Scope) -> None:
     place = constants.index(True)
     constant = scope.weights(node.input(place))
     value = scope.raw_value(node.input(1 - place))
-    if place == 1 and constant.ndim == 2 and (len(value.dims) < 3 or value.zero is not None):
+    if place == 1 and constant.ndim == 2 and not _has_rows(value):
         _push_dense(node, scope, constant.T, np.zeros(constant.shape[1], np.float32), quantized=True)
     else:
         _push_by_rows(node, scope, constant, is_first=place == 0)
 
 
-def _push_by_rows(node: OnnxNode, scope: Scope, constant: Float32, *, is_first: bool) -> None:
-    """Push x · constant, or constant · x if it is first: a 1×1 convolution, with a group for each matrix.
+def _has_rows(value: Value) -> bool:
+    """Return whether a frame is more than one vector; a quantized tensor counts as one."""
+    return value.zero is None and (len(value.dims) > 2 or (len(value.dims) == 2 and not value.has_batch))
+
+
+def _push_by_rows(
+    node: OnnxNode, scope: Scope, constant: Float32, bias: Float32 | None = None, *, is_first: bool = False
+) -> None:
+    """Push x · constant (+ bias), or constant · x if it is first: a 1×1 convolution, with a group for each matrix.
 
     constant · x is the transpose of xᵀ · constantᵀ. A constant vector is a matrix of one column, which the output
     lacks.
@@ -61,7 +71,7 @@ def _push_by_rows(node: OnnxNode, scope: Scope, constant: Float32, *, is_first: 
     groups, (inner, outer) = math.prod(lead), weight.shape[-2:]
     tensor = scope.rearranged(value, tuple(axes[place] for place in order), (groups * inner, *rows))
     window = weight.reshape(groups, inner, outer).transpose(0, 2, 1).reshape(-1, inner, 1, 1)
-    bias = np.zeros(len(window), np.float32)
+    bias = np.zeros(len(window), np.float32) if bias is None else bias
     scope.add(Conv(node.output, (tensor,), node.output, np.ascontiguousarray(window), bias, groups=groups))
     axes[-1] = ViewAxis(outer, 0)
     written = contiguous(sizes_of(axes[place] for place in order))

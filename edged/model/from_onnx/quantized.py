@@ -25,7 +25,6 @@ from edged.model.graph import (
     Quantize,
     QuantizedConv,
     QuantizedDense,
-    Shape,
     Steps,
 )
 
@@ -40,9 +39,11 @@ def quantize(node: OnnxNode, scope: Scope) -> None:
     declared = node.integer("output_dtype", 0)
     if declared and type_name(declared).lower() != dtype:
         raise ModelError(f"attribute output_dtype is supported only as the type of the zero point, {dtype}")
-    value = scope.plain(node.input(0))
+    value = scope.floats(node.input(0))
+    has_channels = value.has_batch and len(value.shape) in {1, 3}  # which layers read in this order
+    value = scope.in_order(value) if has_channels else scope.elements(value)
     operator = Quantize(node.output, (value.tensor,), node.output, scale, _bounds(dtype, zero))
-    scope.push_seen(operator, Value(node.output, value.shape, dtype=dtype, zero=zero))
+    scope.push_seen(operator, replace(value, tensor=node.output, dtype=dtype, zero=zero))
 
 
 def dequantize(node: OnnxNode, scope: Scope) -> None:
@@ -52,8 +53,9 @@ def dequantize(node: OnnxNode, scope: Scope) -> None:
         _define_weights(node, scope, numbers)
         return
     scale, zero, _ = _scalar_grid(node, scope, 1, 2)
-    steps, shape = _steps(scope, node.input(0), zero)
-    scope.push_seen(Dequantize(node.output, (steps,), node.output, scale), Value(node.output, shape))
+    steps = _steps(scope, node.input(0), zero)
+    floats = replace(steps, tensor=node.output, dtype="float32", zero=None)
+    scope.push_seen(Dequantize(node.output, (steps.tensor,), node.output, scale), floats)
 
 
 def _define_weights(node: OnnxNode, scope: Scope, numbers: Constant) -> None:
@@ -174,19 +176,19 @@ def _bounds(dtype: str, zero: int) -> Pair:
     return int(limits.min) - zero, int(limits.max) - zero
 
 
-def _steps(scope: Scope, name: str, zero: int) -> tuple[str, Shape]:
-    """Return a tensor of integers as steps from this zero point, and its shape."""
-    value = scope.any_value(name)
+def _steps(scope: Scope, name: str, zero: int) -> Value:
+    """Return a tensor of integers as steps from this zero point."""
+    value = scope.view_of(name)
     if value.dtype not in STEP_TYPES:
         raise ModelError(f"input {name} is of type {value.dtype}; supported are int8 and uint8")
     if value.zero == zero:
-        return value.tensor, value.shape
+        return value
+    value = scope.elements(value)
     shifted = f"{value.tensor}/from {zero}"
     if shifted not in scope.shapes:
         offset = np.full((1,) * len(scope.shapes[value.tensor]), (value.zero or 0) - zero, np.float32)
-        operator = Combine(shifted, (value.tensor,), shifted, "add", offset)
-        scope.push_seen(operator, replace(value, tensor=shifted, zero=zero))
-    return shifted, value.shape
+        scope.add(Combine(shifted, (value.tensor,), shifted, "add", offset))
+    return replace(value, tensor=shifted, zero=zero)
 
 
 def _grid(numbers: Constant, scale: Constant, zero: Constant | None, axis: int) -> Grid:
