@@ -33,10 +33,10 @@ from edged.model.from_onnx import (
     window,
 )
 from edged.model.from_onnx.declared import contradictions, require_declared_weights
-from edged.model.from_onnx.ends import input_of, output_of
+from edged.model.from_onnx.ends import input_of, inputs_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import OnnxNode, array_of, captured_by, node_of
-from edged.model.from_onnx.on_host import refusal_of
+from edged.model.from_onnx.on_host import OF_ANY_SIZE, refusal_of
 from edged.model.from_onnx.qoperator import EXPANSIONS, MICROSOFT
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope
 from edged.model.graph import AveragePool, Graph, MaxPool, Pair
@@ -242,8 +242,12 @@ def missing_operators(file: OnnxFile) -> tuple[MissingOperator, ...]:
 
 
 def _unknown_nodes(file: OnnxFile) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of each node that neither a kernel nor the host computes."""
+    """Yield kind and name of each node that neither a kernel nor the host computes, nor one of constants."""
+    computed = {entry.name for entry in inputs_of(file)}
     for node in file.model.graph.node:
+        if computed.isdisjoint((*node.input, *captured_by(node))) and node.op_type in OF_ANY_SIZE:
+            continue
+        computed.update(node.output)
         if node.op_type in EXPANSIONS and node.domain in OWN_DOMAINS | {MICROSOFT}:
             continue
         if node.domain not in OWN_DOMAINS:

@@ -48,7 +48,7 @@ def _require_few_axes(node: OnnxNode, inputs: Sequence[Constant]) -> None:
 def _size(node: OnnxNode, inputs: Sequence[Constant]) -> int:
     """Return the number of values that the node writes; 0 if it only changes the view of its input."""
     match node.kind:
-        case "Identity" | "Shape" | "Slice" | "Squeeze" | "Transpose" | "Unsqueeze":
+        case "Dropout" | "Identity" | "Shape" | "Slice" | "Squeeze" | "Transpose" | "Unsqueeze":
             return 0
         case "Concat":
             return sum(each.size for each in inputs)
@@ -58,12 +58,37 @@ def _size(node: OnnxNode, inputs: Sequence[Constant]) -> int:
             return int(inputs[1].size * (inputs[0].size // max(1, inputs[0].shape[node.integer("axis", 0)])))
         case "Add" | "Div" | "Mul" | "Sub":
             return _product(np.broadcast_shapes(inputs[0].shape, inputs[1].shape))
-    return inputs[0].size  # Cast, Reshape
+    return inputs[0].size  # BatchNormalization, Cast, Reshape
 
 
 def _axes(node: OnnxNode, inputs: Sequence[Constant]) -> tuple[int, ...] | None:
     given = inputs[1].reshape(-1).tolist() if len(inputs) > 1 else node.integers("axes")
     return None if given is None else tuple(given)
+
+
+def _batch_norm(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
+    """Normalize by the given mean and variance, or in training by those of the numbers themselves, by channel.
+
+    Exporters write the standardization of a convolution's weights (Qiao et al., 2019) as a training of one frame.
+    Computed in float64.
+    """
+    if node.writes_several or node.integer("spatial", 1) != 1:
+        raise ValueError("supported are one output, the normalized numbers, and spatial of 1")
+    x, scale, bias, mean, variance = (each.astype(np.float64) for each in inputs)
+    if node.integer("training_mode", 0) or (node.opset < 14 and node.declared_outputs > 1):
+        rest = tuple(axis for axis in range(x.ndim) if axis != 1)
+        mean, variance = x.mean(axis=rest), x.var(axis=rest)
+    by_channel = (-1, *(1 for _ in x.shape[2:]))
+    scale, bias, mean, variance = (each.reshape(by_channel) for each in (scale, bias, mean, variance))
+    with np.errstate(all="ignore"):  # infinities are rejected where weights are read
+        y = (x - mean) / np.sqrt(variance + node.real("epsilon", 1e-5)) * scale + bias
+    return np.asarray(y, inputs[0].dtype)
+
+
+def _dropout(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
+    if len(inputs) > 2 and inputs[2].any() and inputs[1].any():
+        raise ValueError("it is in training mode; supported is inference")
+    return inputs[0]
 
 
 def _cast(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
@@ -156,10 +181,12 @@ def _divide(a: NDArray[Any], b: NDArray[Any]) -> Constant:
 
 FOLDED: Mapping[str, Folding] = {
     "Add": _binary(np.add),
+    "BatchNormalization": _batch_norm,
     "Cast": _cast,
     "Concat": _concat,
     "ConstantOfShape": _constant_of_shape,
     "Div": _binary(_divide),
+    "Dropout": _dropout,
     "Gather": _gather,
     "Identity": lambda node, inputs: inputs[0],
     "Mul": _binary(np.multiply),

@@ -1,7 +1,7 @@
 """Convert nodes that no kernel computes: the host computes them, by the reference implementation of `onnx`.
 
-A node is refused if its output is not the same each time, or if the size of its output depends on its input.
-A Scan runs another graph, whose tensors from outside become inputs of the node.
+A node is refused if its output is not the same each time, or if the size of its output depends on its input,
+unless that is constant. A Scan runs another graph, whose tensors from outside become inputs of the node.
 """
 
 import math
@@ -24,11 +24,11 @@ from edged.model.shapes import MAX_VALUES
 # Kinds that contain a graph, that write tensors of no fixed size, and that are random, with what is wrong.
 WITH_GRAPHS = "If Loop SequenceMap"
 WITHOUT_GRAPHS = "export the network without it, by tracing and for one size, or fold it with onnxsim"
-OF_ANY_SIZE = "NonMaxSuppression NonZero Unique"
+OF_ANY_SIZE = ("NonMaxSuppression", "NonZero", "Unique")
 RANDOM = "Bernoulli Dropout Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"
 REFUSED = {
     **dict.fromkeys(WITH_GRAPHS.split(), f"runs another graph: {WITHOUT_GRAPHS}"),
-    **dict.fromkeys(OF_ANY_SIZE.split(), "writes as many values as it finds: cut the network before it"),
+    **dict.fromkeys(OF_ANY_SIZE, "writes as many values as it finds: cut the network before it"),
     **dict.fromkeys(RANDOM.split(), "is random: export the network for inference"),
 }
 # Kinds of which only the first input may be computed, since the others decide the size of the output.
@@ -44,8 +44,10 @@ FINITE = {"BatchNormalization", "Conv", "ConvTranspose", "Gemm"}  # kinds whose 
 def convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
     """Let the host compute a node, or compute it now if all its inputs are constant. Raises ModelError."""
     proto, node = _in_later_set(proto, node)
-    _check(proto, node)
     captured = captured_by(proto)
+    is_known = all(scope.constant(name) is not None for name in (*node.inputs, *captured) if name)
+    if not (is_known and node.kind in OF_ANY_SIZE):
+        _check(proto, node)
     if node.kind == "Scan":
         _require_fixed_sizes(proto, node, {name for name in captured if scope.constant(name) is not None})
     values: dict[str, Value] = {}
@@ -66,10 +68,17 @@ def convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
 def _in_later_set(proto: onnx.NodeProto, node: OnnxNode) -> tuple[onnx.NodeProto, OnnxNode]:
     """Return a node of a later operator set that means the same, where the reference lacks the node's own.
 
-    Operator set 11 renamed Scatter. That of 19 gave DequantizeLinear further types.
+    Operator set 11 renamed Scatter. That of 19 gave DequantizeLinear further types. Until that of 14 the reference
+    mixes the statistics of a BatchNormalization with those of its input.
     """
     if node.kind == "DequantizeLinear":
         return proto, replace(node, opset=max(node.opset, 19))
+    if node.kind == "BatchNormalization" and 7 <= node.opset < 14 and node.integer("spatial", 1) == 1:
+        later = onnx.NodeProto()
+        later.CopyFrom(proto)
+        del later.attribute[:]
+        later.attribute.extend(each for each in proto.attribute if each.name != "spatial")
+        return later, replace(node, opset=14)
     if node.kind != "Scatter" or node.opset >= 11:
         return proto, node
     renamed = onnx.NodeProto()
