@@ -46,6 +46,18 @@ def add_all(network: Network, nodes: tuple[tuple[str, dict[str, float]], ...]) -
         network.add(kind, **dict[str, Any](attributes))
 
 
+def integers(network: Network, *values: int) -> str:
+    return network.weight(np.array(values, np.int64))
+
+
+def norms_of_features(network: Network) -> None:
+    flat = network.add("Flatten")
+    squares, sums = (network.add(kind, reads=flat, axes=[1]) for kind in ("ReduceSumSquare", "ReduceL1"))
+    shares = network.add("Div", squares, reads=sums)
+    network.add("Mul", network.add("ReduceL2", reads=flat, axes=[-1]), reads=shares)
+    network.add("Add", flat, reads=network.tensor)
+
+
 CHAINS: dict[str, Callable[[Network], object]] = {
     "global average pool": lambda n: n.add("GlobalAveragePool"),
     "global max pool": lambda n: n.add("GlobalMaxPool"),
@@ -197,6 +209,14 @@ CHAINS: dict[str, Callable[[Network], object]] = {
         n.add("Concat", n.tensor, n.weight(np.array([9, 10])), reads=n.weight(np.array([0])), axis=0),
         n.add("Reshape", n.weight(np.array([0, 4, 9, 10])), reads="input"),
     ),
+    "negated": lambda n: (
+        n.add("Neg"),
+        n.add("Transpose", perm=[0, 2, 3, 1]),
+        n.add("Neg", reads=n.add("ReduceMax", axes=[2])),
+    ),
+    "the norm of all pixels": lambda n: n.add("ReduceL2", axes=[2, 3]),
+    "the norm of channels": lambda n: n.add("ReduceL2", axes=[1], keepdims=0),
+    "norms of features": norms_of_features,
     "unsqueezed, then convolved": lambda n: (
         n.add("GlobalAveragePool"),
         n.add("Squeeze", n.weight(np.array([3]))),
@@ -204,10 +224,6 @@ CHAINS: dict[str, Callable[[Network], object]] = {
         n.add("Conv", n.normal(5, 4, 1, 1)),
     ),
 }
-
-
-def integers(network: Network, *values: int) -> str:
-    return network.weight(np.array(values, np.int64))
 
 
 def attention(network: Network) -> None:

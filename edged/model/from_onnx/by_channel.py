@@ -52,6 +52,10 @@ def subtract(node: OnnxNode, scope: Scope) -> None:
     _affine(node, scope, affine)
 
 
+def negate(node: OnnxNode, scope: Scope) -> None:
+    _push_norm(node, scope, scope.floats(node.input(0)), np.full(1, -1.0), np.zeros(1))
+
+
 def multiply(node: OnnxNode, scope: Scope) -> None:
     _affine(node, scope, lambda constant, is_reversed: (constant, np.zeros(1)))
 

@@ -1,20 +1,30 @@
-"""Convert ReduceMean, ReduceMax, ReduceMin and ReduceSum: over rows and columns by pools, else over channels."""
+"""Convert reductions and norms: over rows and columns by pools, else over channels."""
 
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from edged.errors import ModelError
+from edged.model.activations import Activation
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
 from edged.model.from_onnx.views import as_shape
-from edged.model.graph import AveragePool, MaxPool, ReduceChannels, Shape
+from edged.model.graph import Activate, AveragePool, Combine, MaxPool, Operator, ReduceChannels, Shape
 
+ATTRIBUTES = ("axes", "keepdims", "noop_with_empty_axes")
 KINDS: Mapping[str, str] = {
     "ReduceMax": "maximum",
     "ReduceMean": "mean",
     "ReduceMin": "minimum",
     "ReduceSum": "sum",
+}
+# Kinds that reduce absolute values or squares, with that reduction: a mean stays within float16 longer than a sum.
+NORMS: Mapping[str, str] = {
+    "ReduceL1": "ReduceSum",
+    "ReduceL2": "ReduceMean",
+    "ReduceSumSquare": "ReduceSum",
 }
 POOLS: Mapping[str, type[AveragePool] | type[MaxPool]] = {"ReduceMax": MaxPool, "ReduceMean": AveragePool}
 
@@ -44,6 +54,37 @@ def reduce(node: OnnxNode, scope: Scope) -> None:
         scope.define(node.output, as_shape(scope, Value(node.output, scope.shapes[node.output]), dims))
     else:
         _over_channels(node, scope, value, axes, dims)
+
+
+def norm(node: OnnxNode, scope: Scope) -> None:
+    """Convert a kind of node that is in `NORMS`; an L2 norm is √n · √(mean of n squares)."""
+    if node.integer("noop_with_empty_axes", 0):
+        raise ModelError("attribute noop_with_empty_axes is supported only as 0")
+    value = scope.elements(scope.floats(node.input(0)))
+    powers, reduced = f"{node.output}/powers", f"{node.output}/reduced"
+    scope.push_seen(_power(node.kind, value.tensor, powers), replace(value, tensor=powers))
+    reduce(replace(node, kind=NORMS[node.kind], inputs=(powers, *node.inputs[1:]), outputs=(reduced,)), scope)
+    found = scope.elements(scope.floats(reduced))
+    if node.kind == "ReduceL2":
+        count = math.prod(value.dims) // math.prod(found.dims)
+        found = replace(found, tensor=_root(scope, found.tensor, node.output, count))
+    scope.define(node.output, found)
+
+
+def _power(kind: str, tensor: str, output: str) -> Operator:
+    """Return the operator of what is reduced."""
+    if kind == "ReduceL1":
+        return Activate(output, (tensor,), output, Activation("absolute"))
+    return Combine(output, (tensor, tensor), output, "multiply")
+
+
+def _root(scope: Scope, tensor: str, output: str, count: int) -> str:
+    """Push √count · √x, and return its tensor."""
+    root = f"{output}/root"
+    scope.add(Activate(root, (tensor,), root, Activation("sqrt")))
+    factor = np.full((1,) * len(scope.shapes[root]), math.sqrt(count), np.float32)
+    scope.add(Combine(output, (root,), output, "multiply", factor))
+    return output
 
 
 def _are_pixels(value: Value, scope: Scope, axes: Collection[int]) -> bool:
