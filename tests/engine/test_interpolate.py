@@ -1,10 +1,13 @@
 """Images of another size."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from edged.engine.variants.positions import INTERPOLATE
 from edged.model import reference
+from edged.model.border import MODES, border
 from edged.model.graph import Interpolate
 from tests.engine.lab import BLOCKS, RANDOM, Lab, assert_close, random
 
@@ -21,3 +24,14 @@ def test_each_pixel_is_a_sum_of_a_few(lab: Lab, size: tuple[int, int], taps: int
     found = lab.compute(INTERPOLATE, resize, [x], block=block)
 
     assert_close(found, reference.compute(resize, x.astype(np.float64)))
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_border_is_zeros_or_pixels_of_the_image(lab: Lab, mode: Any, block: int) -> None:
+    x = random(2, 21, 5, 7)
+    padded = border("pad", "x", (21, 5, 7), (4, 0, 1, 6), mode)
+
+    found = lab.compute(INTERPOLATE, padded, [x], block=block)
+
+    assert np.array_equal(found, np.pad(x, [(0, 0), (0, 0), (4, 1), (0, 6)], mode=mode))

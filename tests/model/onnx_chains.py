@@ -50,6 +50,10 @@ def integers(network: Network, *values: int) -> str:
     return network.weight(np.array(values, np.int64))
 
 
+def scalar(network: Network, number: float) -> str:
+    return network.weight(np.array(number, np.float32))
+
+
 def norms_of_features(network: Network) -> None:
     flat = network.add("Flatten")
     squares, sums = (network.add(kind, reads=flat, axes=[1]) for kind in ("ReduceSumSquare", "ReduceL1"))
@@ -217,6 +221,36 @@ CHAINS: dict[str, Callable[[Network], object]] = {
     "the norm of all pixels": lambda n: n.add("ReduceL2", axes=[2, 3]),
     "the norm of channels": lambda n: n.add("ReduceL2", axes=[1], keepdims=0),
     "norms of features": norms_of_features,
+    "a reflected pad": lambda n: (
+        n.add("Pad", integers(n, 0, 0, 1, 1, 0, 0, 2, 3), mode="reflect"),
+        n.add("Conv", n.normal(5, 4, 3, 3)),
+    ),
+    "a pad that repeats the last pixels": lambda n: n.add("Pad", integers(n, 0, 0, 3, 1, 0, 0, 2, 0), mode="edge"),
+    "a pad by a number": lambda n: n.add("Pad", integers(n, 0, 0, 1, 2, 0, 0, 0, 1), scalar(n, 1.5)),
+    "pads by two numbers": lambda n: (
+        n.add("Pad", integers(n, 0, 0, 1, 2, 0, 0, 0, 1), scalar(n, 1.5)),
+        n.add("Pad", integers(n, 0, 0, 1, 0, 0, 0, 1, 0), scalar(n, -2.0)),
+        n.add("Conv", n.normal(5, 4, 3, 3)),
+    ),
+    "a pad that no maximum chooses": lambda n: (
+        n.add("Pad", integers(n, 0, 0, 0, 1, 0, 0, 1, 1), scalar(n, -np.inf)),
+        n.add("MaxPool", kernel_shape=[3, 3], strides=[2, 2]),
+    ),
+    "a pad of zeros before a maximum of any numbers": lambda n: (
+        n.add("Sub", scalar(n, 1.0)),
+        n.add("Pad", integers(n, 0, 0, 1, 1, 0, 0, 1, 1)),
+        n.add("MaxPool", kernel_shape=[3, 3], strides=[2, 2]),
+    ),
+    "a pad, then a mean with pads": lambda n: (
+        n.add("Pad", integers(n, 0, 0, 1, 1, 0, 0, 1, 1)),
+        n.add("AveragePool", kernel_shape=[3, 3], pads=[1, 0, 0, 1], strides=[2, 2]),
+    ),
+    "a mean whose last windows are cut, and pads count": lambda n: n.add(
+        "AveragePool", kernel_shape=[3, 3], strides=[2, 2], pads=[0, 1, 1, 1], ceil_mode=1, count_include_pad=1
+    ),
+    "a maximum whose last windows are cut": lambda n: n.add(
+        "MaxPool", kernel_shape=[3, 2], strides=[3, 3], pads=[1, 0, 1, 1], ceil_mode=1
+    ),
     "unsqueezed, then convolved": lambda n: (
         n.add("GlobalAveragePool"),
         n.add("Squeeze", n.weight(np.array([3]))),
@@ -377,7 +411,6 @@ def scan(
 
 # What no kernel computes, so that the host does: first, last, and between kernels.
 ON_HOST: dict[str, Callable[[Network], object]] = {
-    "a reflected pad": lambda n: n.add("Pad", integers(n, 0, 0, 1, 1, 0, 0, 2, 1), mode="reflect"),
     "a dilated pool": lambda n: n.add("MaxPool", kernel_shape=[2, 2], dilations=[2, 2]),
     "a mask": lambda n: (
         n.add(

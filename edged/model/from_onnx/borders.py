@@ -1,6 +1,6 @@
 """Convert Slice and Pad: every n-th row, zeros around, and views of parts.
 
-They are applied later, by the operator that reads the tensor.
+They are applied later, by the operator that reads the tensor; a Pad that repeats pixels is applied here.
 """
 
 from collections.abc import Mapping
@@ -8,10 +8,12 @@ from dataclasses import replace
 
 from edged.arithmetic import ceil_div
 from edged.errors import ModelError
+from edged.model.border import MODES, border
 from edged.model.from_onnx.channels import select
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
 from edged.model.from_onnx.strided import ViewAxis
+from edged.model.graph import Pads, Pair
 
 
 def slice_(node: OnnxNode, scope: Scope) -> None:
@@ -96,13 +98,20 @@ def _slice_arguments(node: OnnxNode, scope: Scope) -> tuple[tuple[int, ...], ...
 
 
 def pad(node: OnnxNode, scope: Scope) -> None:
-    """Record zeros around the image, or before and after its channels."""
-    _only_zeros(node, scope)
-    value = scope.bordered(node.input(0))
+    """Record numbers around the image, or zeros before and after its channels; convert other modes."""
     amounts = _pad_amounts(node, scope)
     if amounts[0] or amounts[4] or min(amounts) < 0 or max(amounts) > 2**16:
         raise ModelError(f"pads by {amounts}; supported are channels, rows and columns, by 0 to 65536")
     _, before, top, left, _, after, bottom, right = amounts
+    mode = node.text("mode", "constant")
+    if mode != "constant":
+        _mirror(node, scope, mode, (top, left, bottom, right), (before, after))
+        return
+    value, filler = scope.bordered(node.input(0)), _filler(node, scope)
+    if filler and (before or after):
+        raise ModelError(f"pads channels by {filler:g}; supported are zeros")
+    if any((*value.channel_pads, *value.pads)) and filler != value.filler:
+        value = scope.plain(node.input(0))
     if any((top, left, bottom, right)) and value.steps != (1, 1):
         value = scope.plain(node.input(0))
     around = tuple(a + b for a, b in zip(value.pads, (top, left, bottom, right), strict=True))
@@ -114,16 +123,25 @@ def pad(node: OnnxNode, scope: Scope) -> None:
             shape=(channels + before + after, height + top + bottom, width + left + right),
             channel_pads=(value.channel_pads[0] + before, value.channel_pads[1] + after),
             pads=(around[0], around[1], around[2], around[3]),
+            filler=filler,
         ),
     )
 
 
-def _only_zeros(node: OnnxNode, scope: Scope) -> None:
-    mode = node.text("mode", "constant")
+def _mirror(node: OnnxNode, scope: Scope, mode: str, pads: Pads, of_channels: Pair) -> None:
+    """Convert a Pad that repeats pixels of its image."""
+    image = scope.image(node.input(0))
+    if mode not in MODES or any(of_channels):
+        raise ModelError(f"pads in mode {mode}; supported are {', '.join(MODES)}, the last three for pixels")
+    scope.push(border(node.output, image, scope.shapes[image], pads, mode))
+
+
+def _filler(node: OnnxNode, scope: Scope) -> float:
+    """Return the number of the pixels around."""
     constant = scope.constant(node.input(2)) if node.input(2) else None
-    filler = node.real("value", 0.0) if constant is None else constant.any()
-    if mode != "constant" or filler or (node.input(2) and constant is None):
-        raise ModelError(f"pads in mode {mode}; supported is constant, with zeros")
+    if node.input(2) and (constant is None or constant.size != 1):
+        raise ModelError("pads by a computed number; supported is a constant")
+    return node.real("value", 0.0) if constant is None else float(constant.reshape(-1)[0].item())
 
 
 def _pad_amounts(node: OnnxNode, scope: Scope) -> tuple[int, ...]:

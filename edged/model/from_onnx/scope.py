@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.errors import ModelError
+from edged.model.border import border, outside_of
 from edged.model.from_onnx.strided import Axes, ViewAxis, contiguous, is_contiguous, joined, merged, sizes_of
-from edged.model.graph import Conv, Flatten, Float32, Operator, Pads, Pair, Rearrange, Shape, Unflatten
+from edged.model.graph import Combine, Conv, Flatten, Float32, Operator, Pads, Pair, Rearrange, Shape, Unflatten
 from edged.model.shapes import MAX_VALUES, output_shape
 
 NO_PADS: Pads = (0, 0, 0, 0)
@@ -35,7 +36,8 @@ class Value:
 
     `strides` and `offset`: where its values lie in the graph's tensor, an axis each; None: in its order.
     `steps`, `channel_pads` (before, after) and `pads` are what Slice and Pad nodes did to it and no operator has
-    done yet; at most one of `steps` and `pads` is set, and none of a tensor with strides.
+    done yet; at most one of `steps` and `pads` is set, and none of a tensor with strides. `filler`: the number of
+    the `pads`, which is 0 with `channel_pads`.
     `has_batch`: whether the batch is an axis before `shape`. `dtype`: the file's, though the graph has float32.
     `zero`: of a tensor of steps, the file's zero point; of others None.
     """
@@ -45,6 +47,7 @@ class Value:
     steps: Pair = (1, 1)
     channel_pads: Pair = (0, 0)
     pads: Pads = NO_PADS
+    filler: float = 0.0
     has_batch: bool = True
     dtype: str = "float32"
     zero: int | None = None
@@ -278,10 +281,10 @@ class Scope:
         """Return the graph's tensor for an input of shape (channels, height, width)."""
         return self._image(name, self.plain(name))
 
-    def padded_image(self, name: str) -> tuple[str, Pads]:
-        """Return an image, and the zeros around it that the reading operator must add itself."""
+    def padded_image(self, name: str, filler: float = 0.0) -> tuple[str, Pads]:
+        """Return an image, and the pads of `filler` around it that the reading operator must add itself."""
         value = self.value(name)
-        if value.steps != (1, 1) or value.channel_pads != (0, 0):
+        if value.steps != (1, 1) or value.channel_pads != (0, 0) or value.filler != filler:
             value = self._select(value)
         if any(value.pads):
             return value.tensor, value.pads
@@ -363,7 +366,9 @@ class Scope:
         return image
 
     def _select(self, value: Value) -> Value:
-        """Apply steps and pads by a 1×1 convolution whose weights are 1 for kept channels, else 0."""
+        """Apply pads by a border, or by a 1×1 convolution whose weights are 1 for kept channels, else 0."""
+        if (value.steps, value.channel_pads) == ((1, 1), (0, 0)):
+            return Value(self.with_border(value.tensor, value.pads, value.filler), value.shape)
         channels = self.shapes[value.tensor][0]
         before, after = value.channel_pads
         out = before + channels + after
@@ -376,6 +381,20 @@ class Scope:
             bias = np.zeros(out, np.float32)
             self.add(Conv(name, (value.tensor,), name, weight, bias, value.steps, value.pads))
         return Value(name, value.shape)
+
+    def with_border(self, tensor: str, pads: Pads, filler: float = 0.0) -> str:
+        """Return an image of the graph with `filler` around it."""
+        name = f"{tensor}/{'x'.join(map(str, pads))}"
+        if name not in self.shapes:
+            self.add(border(name, tensor, self.shapes[tensor], pads))
+        if not filler:
+            return name
+        filled = f"{name}of{filler:g}"
+        if filled not in self.shapes:
+            outside = outside_of(self.shapes[tensor], pads)
+            numbers = np.where(outside, np.float32(filler), np.float32(0))
+            self.add(Combine(filled, (name,), filled, "add", numbers))
+        return filled
 
 
 def as_weights(numbers: Constant, what: str) -> Float32:

@@ -16,6 +16,9 @@ from edged.model.shapes import extent
 MAX_STEP = 2**16  # largest kernel, stride, dilation or pad
 CONV_ATTRIBUTES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 _POOL_ATTRIBUTES = ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides")
+Converter = Callable[[OnnxNode, Scope], None]
+
+NEVER_LARGEST = float(np.finfo(np.float16).min)  # the largest number that exporters write in place of −∞
 AVERAGE_POOL_ATTRIBUTES = (*_POOL_ATTRIBUTES, "count_include_pad")
 MAX_POOL_ATTRIBUTES = (*_POOL_ATTRIBUTES, "storage_order")
 
@@ -93,9 +96,11 @@ def conv(node: OnnxNode, scope: Scope) -> None:
 def max_pool(node: OnnxNode, scope: Scope) -> None:
     if node.integer("storage_order", 0):
         raise ModelError("attribute storage_order is supported only as 0")
-    tensor, around = scope.padded_image(node.input(0))
-    if any(around) and not _is_relu(scope.writer(tensor)):
-        raise ModelError("reads what a Pad node writes; supported where that pads the output of Relu")
+    filler = scope.raw_value(node.input(0)).filler
+    never_wins = filler <= NEVER_LARGEST
+    tensor, around = scope.padded_image(node.input(0), filler if never_wins else 0.0)
+    if any(around) and not (never_wins or _is_relu(scope.writer(tensor))):
+        tensor, around = scope.image(node.input(0)), NO_PADS
     kernel, strides, pads, extra = _pool_window(node, scope, tensor, around)
     scope.push(MaxPool(node.output, (tensor,), node.output, kernel, strides, sum_of(around, pads, extra)))
 
@@ -108,11 +113,11 @@ def average_pool(node: OnnxNode, scope: Scope) -> None:
     tensor, around = scope.padded_image(node.input(0))
     kernel, strides, pads, extra = _pool_window(node, scope, tensor, around)
     counted = bool(node.integer("count_include_pad", 0)) and any(pads)
-    if any(around) and any(pads) and not counted:
-        raise ModelError("has pads and reads what a Pad node writes; supported is one of both")
+    if any(around) and (any(extra) or (any(pads) and not counted)):
+        tensor, around = scope.image(node.input(0)), NO_PADS
+    if counted and any(extra):  # whose pads never count
+        tensor, pads, counted = scope.with_border(tensor, pads), NO_PADS, False
     counted = counted or any(around)
-    if counted and any(extra):
-        raise ModelError("attribute ceil_mode is not supported where padding counts and the last window is cut")
     all_pads = sum_of(around, pads, extra)
     scope.push(AveragePool(node.output, (tensor,), node.output, kernel, strides, all_pads, counted))
 
