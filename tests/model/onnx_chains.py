@@ -50,6 +50,13 @@ def integers(network: Network, *values: int) -> str:
     return network.weight(np.array(values, np.int64))
 
 
+def of_one_length(network: Network) -> str:
+    """The mean and the maximum of the last tensor along its length."""
+    last = network.tensor
+    mean = network.add("GlobalAveragePool", reads=last)
+    return network.add("Concat", mean, reads=network.add("GlobalMaxPool", reads=last), axis=1)
+
+
 def scalar(network: Network, number: float) -> str:
     return network.weight(np.array(number, np.float32))
 
@@ -60,6 +67,14 @@ def norms_of_features(network: Network) -> None:
     shares = network.add("Div", squares, reads=sums)
     network.add("Mul", network.add("ReduceL2", reads=flat, axes=[-1]), reads=shares)
     network.add("Add", flat, reads=network.tensor)
+
+
+def efficient_attention(network: Network) -> None:
+    """A gate for each channel, by a convolution along the channels (Wang et al., ECA-Net, 2020)."""
+    network.add("Reshape", integers(network, 0, 1, -1), reads=network.add("GlobalAveragePool"))
+    network.add("Conv", network.normal(1, 1, 3), pads=[1, 1])
+    network.add("Reshape", integers(network, 0, -1, 1, 1), reads=network.add("Sigmoid"))
+    network.add("Mul", network.tensor, reads="input")
 
 
 CHAINS: dict[str, Callable[[Network], object]] = {
@@ -213,14 +228,6 @@ CHAINS: dict[str, Callable[[Network], object]] = {
         n.add("Concat", n.tensor, n.weight(np.array([9, 10])), reads=n.weight(np.array([0])), axis=0),
         n.add("Reshape", n.weight(np.array([0, 4, 9, 10])), reads="input"),
     ),
-    "negated": lambda n: (
-        n.add("Neg"),
-        n.add("Transpose", perm=[0, 2, 3, 1]),
-        n.add("Neg", reads=n.add("ReduceMax", axes=[2])),
-    ),
-    "the norm of all pixels": lambda n: n.add("ReduceL2", axes=[2, 3]),
-    "the norm of channels": lambda n: n.add("ReduceL2", axes=[1], keepdims=0),
-    "norms of features": norms_of_features,
     "a reflected pad": lambda n: (
         n.add("Pad", integers(n, 0, 0, 1, 1, 0, 0, 2, 3), mode="reflect"),
         n.add("Conv", n.normal(5, 4, 3, 3)),
@@ -250,6 +257,23 @@ CHAINS: dict[str, Callable[[Network], object]] = {
     ),
     "a maximum whose last windows are cut": lambda n: n.add(
         "MaxPool", kernel_shape=[3, 2], strides=[3, 3], pads=[1, 0, 1, 1], ceil_mode=1
+    ),
+    "negated": lambda n: (
+        n.add("Neg"),
+        n.add("Transpose", perm=[0, 2, 3, 1]),
+        n.add("Neg", reads=n.add("ReduceMax", axes=[2])),
+    ),
+    "the norm of all pixels": lambda n: n.add("ReduceL2", axes=[2, 3]),
+    "the norm of channels": lambda n: n.add("ReduceL2", axes=[1], keepdims=0),
+    "norms of features": norms_of_features,
+    "efficient channel attention": efficient_attention,
+    "convolutions and pools of one length": lambda n: (
+        n.add("Reshape", integers(n, 0, 8, 45)),
+        n.add("Conv", n.normal(6, 4, 3), n.normal(6), group=2, strides=[2], pads=[2, 1], dilations=[2]),
+        n.add("MaxPool", kernel_shape=[3], strides=[2], pads=[1, 0], ceil_mode=1),
+        n.add("Conv", n.normal(5, 6, 2), auto_pad="SAME_UPPER"),
+        n.add("AveragePool", kernel_shape=[2], pads=[0, 1], count_include_pad=1),
+        of_one_length(n),
     ),
     "unsqueezed, then convolved": lambda n: (
         n.add("GlobalAveragePool"),

@@ -1,8 +1,10 @@
 """Convert the operators with a window, Conv and the pools; read its kernel, strides and pads."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
+from onnx import AttributeProto, helper
 
 from edged.arithmetic import ceil_div
 from edged.errors import ModelError
@@ -10,15 +12,16 @@ from edged.model.activations import RELU
 from edged.model.from_onnx import quantized
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import NO_PADS, InvalidNodeError, Scope
+from edged.model.from_onnx.views import as_shape
 from edged.model.graph import Activate, AveragePool, Conv, MaxPool, Operator, Pads, Pair
 from edged.model.shapes import extent
 
-MAX_STEP = 2**16  # largest kernel, stride, dilation or pad
-CONV_ATTRIBUTES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
-_POOL_ATTRIBUTES = ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides")
 Converter = Callable[[OnnxNode, Scope], None]
 
 NEVER_LARGEST = float(np.finfo(np.float16).min)  # the largest number that exporters write in place of −∞
+MAX_STEP = 2**16  # largest kernel, stride, dilation or pad
+CONV_ATTRIBUTES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
+_POOL_ATTRIBUTES = ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides")
 AVERAGE_POOL_ATTRIBUTES = (*_POOL_ATTRIBUTES, "count_include_pad")
 MAX_POOL_ATTRIBUTES = (*_POOL_ATTRIBUTES, "storage_order")
 
@@ -70,6 +73,50 @@ def sum_of(*several: Pads) -> Pads:
     """Add pads element by element."""
     top, left, bottom, right = (sum(side) for side in zip(*several, strict=True))
     return top, left, bottom, right
+
+
+def in_one_row(convert: Converter) -> Converter:
+    """Return a converter that also takes tensors of one length, [n, channels, length]: as images of one row."""
+
+    def convert_either(node: OnnxNode, scope: Scope) -> None:
+        value = scope.raw_value(node.input(0))
+        if len(value.dims) != 3 or value.dims[0] != 1:
+            convert(node, scope)
+            return
+        image, *rest = (_in_one_row(scope, name) if name else "" for name in node.inputs[:2])
+        widened = {name: _widened(each) for name, each in node.attributes.items()}
+        output = f"{node.output}/row"
+        inputs, outputs = (image, *rest, *node.inputs[2:]), (output, *node.outputs[1:])
+        convert(replace(node, inputs=inputs, outputs=outputs, attributes=widened), scope)
+        written = scope.view_of(output)
+        scope.define(node.output, as_shape(scope, written, (*written.dims[:2], written.dims[3])))
+
+    return convert_either
+
+
+def _in_one_row(scope: Scope, name: str) -> str:
+    """Return the name of a tensor or of weights of three axes, with an axis of 1 before the last one."""
+    row = f"{name}/row"
+    if scope.known(row) is None and scope.constant(row) is None:
+        constant = scope.constant(name)
+        if constant is None:
+            value = scope.floats(name)
+            *lead, length = value.dims
+            scope.define(row, as_shape(scope, value, (*lead, 1, length)))
+        else:
+            scope.define(row, constant[..., np.newaxis, :])
+    return row
+
+
+def _widened(attribute: AttributeProto) -> AttributeProto:
+    """Return an attribute of one length for rows and columns."""
+    given = list(attribute.ints)
+    match attribute.name, given:
+        case (("kernel_shape" | "strides" | "dilations"), [along]):
+            return helper.make_attribute(attribute.name, [1, along])
+        case "pads", [before, after]:
+            return helper.make_attribute(attribute.name, [0, before, 0, after])
+    return attribute
 
 
 def conv(node: OnnxNode, scope: Scope) -> None:
