@@ -17,6 +17,7 @@ from onnx.reference import ReferenceEvaluator
 
 from edged.errors import ModelError
 from edged.model.from_onnx.node import OnnxNode, captured_by, type_name
+from edged.model.from_onnx.resize import scales_for_float64
 from edged.model.from_onnx.scope import Constant, Scope, Value
 from edged.model.graph import Combine, OnHost, Shape
 from edged.model.shapes import MAX_VALUES
@@ -59,6 +60,10 @@ def convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
         elif name:
             _require_same_size(node, index, name)
             values[name] = _read(scope, name)
+    if node.kind in {"Resize", "Upsample"}:
+        first = node.input(0)
+        dims = constants[first].shape if first in constants else values[first].dims
+        constants |= scales_for_float64(node, scope, dims)
     scope.reserve_constant(sum(each.size for each in constants.values()))
     for index, output in enumerate(node.outputs):
         if output:

@@ -1,128 +1,203 @@
-"""Convert Resize and Upsample of rows and columns: each pixel is a sum of a few of the input's.
+"""Convert Resize and Upsample: along each axis, each pixel is a sum of a few of the input's.
 
-Formulas are those of the ONNX operator specification (https://onnx.ai/onnx/operators/onnx__Resize.html).
+Two axes at a time are resized as rows and columns of an image.
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edged.errors import ModelError
 from edged.model.from_onnx.node import OnnxNode
-from edged.model.from_onnx.scope import Scope
-from edged.model.graph import Interpolate
+from edged.model.from_onnx.resampling import (
+    BY_REGION,
+    MODES,
+    Resampling,
+    coordinate_mode,
+    is_beyond,
+    is_old,
+    resized,
+    rounded,
+    table,
+)
+from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope, Value
+from edged.model.from_onnx.strided import contiguous, sizes_of
+from edged.model.graph import Combine, Float32, Interpolate, Pair, Shape
 from edged.model.shapes import MAX_VALUES
 
-Float64 = NDArray[np.float64]
-MODES = {"nearest": 1, "linear": 2, "cubic": 4}  # with the number of pixels that each takes along an axis
-RANK = 4
 ATTRIBUTES = (
     *("antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside"),
     *("extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"),
 )
+ONE = np.float32(1)
 
 
 def resize(node: OnnxNode, scope: Scope) -> None:
     """Convert Resize, and Upsample, its first form."""
-    image = scope.image(node.input(0))
-    channels, *sides = scope.shapes[image]
     mode = node.text("mode", "nearest")
-    if mode not in MODES or node.integer("antialias", 0) or node.integer("exclude_outside", 0):
+    value = scope.view_of(node.input(0)) if mode == "nearest" else scope.floats(node.input(0))
+    if value.zero is not None:
+        raise HostOnlyError(f"input {node.input(0)} is quantized; supported are integers as they are")
+    if mode not in MODES or node.integer("antialias", 0):
         raise ModelError(f"resizes by {mode}; supported are nearest, linear and cubic, without antialias")
-    sizes, scales = _sizes_and_scales(node, scope, channels, sides)
-    if not all(0 < size <= MAX_VALUES for size in sizes):
-        raise ModelError(f"makes an image of {sizes} pixels; expected 1 or more")
-    tables = [_table(node, mode, *each) for each in zip(sides, sizes, scales, strict=True)]
-    (rows, row_weights), (columns, column_weights) = tables
-    scope.push(Interpolate(node.output, (image,), node.output, rows, row_weights, columns, column_weights))
+    axes = resamplings(node, scope, value.dims)
+    sizes = tuple(axis.wanted for axis in axes)
+    if not 0 < math.prod(sizes) <= MAX_VALUES:
+        limit = f"it may hold 1 to {MAX_VALUES} values: export the network for a smaller input"
+        raise InvalidNodeError(f"would write a tensor of shape {sizes[value.has_batch :]}; {limit}")
+    if sizes == value.dims:
+        scope.define(node.output, value)
+    elif value.has_batch and axes[0].changes:
+        raise ModelError("resizes the batch; supported are axes of one frame")
+    else:
+        _by_pairs(node, scope, value, axes)
 
 
-def _sizes_and_scales(
-    node: OnnxNode, scope: Scope, channels: int, sides: list[int]
-) -> tuple[list[int], list[float]]:
-    """Return the rows and columns of the output, and the scales by which the coordinates are computed."""
-    axes = [axis % RANK for axis in node.integers("axes") or range(RANK)]
-    is_old = node.kind == "Upsample" or node.opset < 11
-    factors = scope.constant(node.input(1 if is_old else 2)) if node.input(1 if is_old else 2) else None
-    if factors is None and node.kind == "Upsample":
-        factors = np.array(node.reals("scales"), np.float32)
+def scales_for_float64(node: OnnxNode, scope: Scope, dims: Shape) -> dict[str, Float32]:
+    """Return the scales by their name, so large that float64 makes the sizes that they make in float32.
+
+    The package `onnx` computes in float64.
+    """
+    factors = _factors(node, scope)
+    name = node.input(1 if is_old(node) else 2)
+    if not name or factors is None or not factors.size:
+        return {}
+    places = _places(node, dims)
+    scales = _one_for_each(factors.reshape(-1), places).copy()
+    _require_positive(node, scales)
+    for number, place in enumerate(places):
+        while math.floor(dims[place] * float(scales[number])) < resized(dims[place], scales[number]):
+            scales[number] = np.nextafter(scales[number], np.float32(np.inf))
+    return {name: scales}
+
+
+def resamplings(node: OnnxNode, scope: Scope, dims: Shape) -> tuple[Resampling, ...]:
+    """Return what becomes of each axis of a tensor with the shape `dims`. Raises ModelError."""
+    places = _places(node, dims)
+    factors = _factors(node, scope)
     if factors is not None and factors.size:
-        by_axis = dict(zip(axes, map(float, factors.astype(np.float64).reshape(-1)), strict=True))
-        scales = [by_axis.get(axis, 1.0) for axis in (2, 3)]
-        sizes = [math.floor(side * scale) for side, scale in zip(sides, scales, strict=True)]
+        scales = np.ones(len(dims), np.float32)
+        scales[list(places)] = _one_for_each(factors.reshape(-1), places)
+        _require_positive(node, scales)
+        found = [Resampling(size, resized(size, scale), scale) for size, scale in zip(dims, scales, strict=True)]
     else:
-        if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
-            raise ModelError("keeps the ratio of the sides; supported is keep_aspect_ratio_policy stretch")
-        by_axis = dict(zip(axes, map(float, scope.integers(node.input(3))), strict=True))
-        sizes = [int(by_axis.get(axis, side)) for axis, side in zip((2, 3), sides, strict=True)]
-        scales = [size / side for size, side in zip(sizes, sides, strict=True)]
-        by_axis = {1: by_axis.get(1, channels) / channels, 0: by_axis.get(0, 1.0)}
-    if any(by_axis.get(axis, 1.0) != 1.0 for axis in (0, 1)):
-        raise ModelError("resizes the batch or the channels; supported are rows and columns")
-    return sizes, scales
+        found = _of_sizes(node, scope, dims, places)
+    if coordinate_mode(node) != BY_REGION:
+        return tuple(found)
+    regions = _regions(node, scope, places)
+    return tuple(replace(axis, region=regions.get(place, axis.region)) for place, axis in enumerate(found))
 
 
-def _table(
-    node: OnnxNode, mode: str, side: int, size: int, scale: float
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Return places and weights, each [size, taps], for `size` pixels along a side of `side` ones."""
-    x = _coordinates(node, side, size, scale)
-    if mode == "nearest":
-        return np.clip(_nearest(node, x), 0, side - 1).astype(np.int32)[:, None], np.ones((size, 1), np.float32)
-    first = np.floor(x)
-    part = x - first
-    if mode == "linear":
-        weights = np.stack([1 - part, part], axis=1)
-    else:
-        weights = _cubic(part, node.real("cubic_coeff_a", -0.75))
-    taps = MODES[mode]
-    places = first[:, None] + np.arange(taps) - (taps // 2 - 1)
-    return np.clip(places, 0, side - 1).astype(np.int32), weights.astype(np.float32)
+def _places(node: OnnxNode, dims: Shape) -> tuple[int, ...]:
+    """Return the axes that the node gives scales or sizes for."""
+    return tuple(axis % len(dims) for axis in node.integers("axes") or range(len(dims)))
 
 
-def _coordinates(node: OnnxNode, side: int, size: int, scale: float) -> Float64:
-    """Return where each pixel of the output lies in the input. Raises ModelError for another mode."""
-    is_old = node.kind == "Upsample" or node.opset < 11
-    mode = "asymmetric" if is_old else node.text("coordinate_transformation_mode", "half_pixel")
-    y = np.arange(size, dtype=np.float64)
-    match mode:
-        case "half_pixel":
-            return (y + 0.5) / scale - 0.5
-        case "half_pixel_symmetric":
-            return side / 2 * (1 - size / (scale * side)) + (y + 0.5) / scale - 0.5
-        case "pytorch_half_pixel":
-            return (y + 0.5) / scale - 0.5 if size > 1 else np.zeros(size)
-        case "align_corners" if not math.isclose(size, scale * side, rel_tol=1e-6):
-            raise ModelError("aligns the corners of an image whose sides are not whole numbers of pixels")
-        case "align_corners":
-            return y * (side - 1) / (size - 1) if size > 1 else np.zeros(size)
-        case "asymmetric":
-            return y / scale
-        case _:
-            raise ModelError(f"attribute coordinate_transformation_mode is not supported as {mode}")
+def _factors(node: OnnxNode, scope: Scope) -> Float32 | None:
+    """Return the scales; None where sizes are given in their place."""
+    name = node.input(1 if is_old(node) else 2)
+    if name:
+        factors = scope.constant(name)
+        if factors is None:
+            raise HostOnlyError(f"input {name} decides the size of the output; supported is a constant")
+        return factors.astype(np.float32)
+    return np.array(node.reals("scales"), np.float32) if node.kind == "Upsample" else None
 
 
-def _nearest(node: OnnxNode, x: Float64) -> Float64:
-    is_old = node.kind == "Upsample" or node.opset < 11
-    mode = "floor" if is_old else node.text("nearest_mode", "round_prefer_floor")
-    match mode:
-        case "round_prefer_floor":
-            return np.ceil(x - 0.5)
-        case "round_prefer_ceil":
-            return np.floor(x + 0.5)
-        case "floor":
-            return np.floor(x)
-        case "ceil":
-            return np.ceil(x)
-        case _:
-            raise ModelError(f"attribute nearest_mode is not supported as {mode}")
+def _one_for_each(numbers: Float32, places: Sequence[int]) -> Float32:
+    if len(numbers) != len(places):
+        raise InvalidNodeError(f"has {len(numbers)} scales or sizes for {len(places)} axes")
+    return numbers
 
 
-def _cubic(part: Float64, a: float) -> Float64:
-    """Return the weights of four neighbours, [pixels, 4], by cubic convolution (Keys, 1981)."""
-    near = np.stack([part, 1 - part], axis=1)
-    far = near + 1
-    inner = ((a + 2) * near - (a + 3)) * near**2 + 1
-    outer = ((a * far - 5 * a) * far + 8 * a) * far - 4 * a
-    return np.stack([outer[:, 0], inner[:, 0], inner[:, 1], outer[:, 1]], axis=1)
+def _require_positive(node: OnnxNode, scales: Float32) -> None:
+    """Raise ModelError for scales that make no image; those of Upsample may only enlarge."""
+    least = 1.0 if node.kind == "Upsample" else 0.0
+    if not (np.isfinite(scales) & (scales >= least) & (scales > 0) & (scales <= MAX_VALUES)).all():
+        raise InvalidNodeError(
+            f"has the scales {scales.tolist()}; expected numbers {f'of {least:g} or more' if least else 'above 0'}"
+        )
+
+
+def _of_sizes(node: OnnxNode, scope: Scope, dims: Shape, places: Sequence[int]) -> list[Resampling]:
+    """Return what becomes of each axis where the file gives sizes, perhaps to keep the ratio of the sides."""
+    sizes = list(dims)
+    given = np.array(scope.integers(node.input(3)))
+    for place, size in zip(places, _one_for_each(given, places).tolist(), strict=True):
+        sizes[place] = size
+    if not 0 < min(sizes) <= max(sizes) <= MAX_VALUES:
+        raise InvalidNodeError(f"makes {dims} into {tuple(sizes)}; expected sizes of 1 to {MAX_VALUES}")
+    scales = [np.float32(size) / np.float32(old) for size, old in zip(sizes, dims, strict=True)]
+    policy = node.text("keep_aspect_ratio_policy", "stretch")
+    if policy == "stretch":
+        return [Resampling(*each) for each in zip(dims, sizes, scales, strict=True)]
+    if policy not in {"not_larger", "not_smaller"}:
+        raise InvalidNodeError(f"attribute keep_aspect_ratio_policy is not supported as {policy}")
+    of_places = [scales[place] for place in places]
+    scale = min(of_places) if policy == "not_larger" else max(of_places)
+    return [
+        Resampling(old, rounded(old, scale), scale) if place in places else Resampling(old, old, ONE)
+        for place, old in enumerate(dims)
+    ]
+
+
+def _regions(node: OnnxNode, scope: Scope, places: Sequence[int]) -> dict[int, tuple[np.float32, np.float32]]:
+    """Return the first and the last place of the region by axis: the input lists all first ones, then the last."""
+    bounds = scope.weights(node.input(1)).reshape(-1) if node.input(1) else np.zeros(0, np.float32)
+    if not bounds.size:
+        return {}
+    if bounds.size != 2 * len(places):
+        raise InvalidNodeError(
+            f"has a region of {bounds.size} numbers; expected two for each of {len(places)} axes"
+        )
+    return dict(zip(places, zip(bounds[: len(places)], bounds[len(places) :], strict=True), strict=True))
+
+
+def _by_pairs(node: OnnxNode, scope: Scope, value: Value, axes: Sequence[Resampling]) -> None:
+    """Push an operator for each two axes that change, the last ones first."""
+    if len(axes) < 2:
+        raise ModelError(f"resizes a tensor of shape {value.dims}; supported are two axes or more")
+    changing = [place for place, axis in enumerate(axes) if axis.changes]
+    pairs = [changing[max(0, end - 2) : end] for end in range(len(changing), 0, -2)]
+    filler = node.real("extrapolation_value", 0.0)
+    fills = coordinate_mode(node) == BY_REGION and filler != 0
+    if fills and len(pairs) > 1:
+        raise ModelError("fills what lies beyond three axes; supported are two")
+    left = list(axes)
+    for number, pair in enumerate(pairs):
+        is_last = number == len(pairs) - 1 and not fills
+        name = node.output if is_last else f"{node.output}/{number}"
+        first, second = pair if len(pair) == 2 else _with_neighbour(pair[0], len(axes))
+        value = _as_image(node, scope, value, left, (first, second), name)
+        left = [
+            replace(axis, given=axis.wanted, scale=ONE) if place in pair else axis
+            for place, axis in enumerate(left)
+        ]
+    if fills:
+        rows, columns = (is_beyond(node, axes[place]) for place in (first, second))
+        constant = np.float32(filler) * (rows[:, None] | columns)[None]
+        scope.add(Combine(node.output, (value.tensor,), node.output, "add", constant))
+        value = replace(value, tensor=node.output)
+    scope.define(node.output, value)
+
+
+def _with_neighbour(place: int, rank: int) -> Pair:
+    return (place, place + 1) if place + 1 < rank else (place - 1, place)
+
+
+def _as_image(
+    node: OnnxNode, scope: Scope, value: Value, axes: Sequence[Resampling], pair: Pair, name: str
+) -> Value:
+    """Push an image with two axes as rows and columns, and return a view with the axes in their old order."""
+    order = [*(place for place in range(len(axes)) if place not in pair), *pair]
+    seen = tuple(value.axes[place] for place in order)
+    tensor = scope.rearranged(value, seen, (math.prod(sizes_of(seen[:-2])), seen[-2].size, seen[-1].size))
+    (rows, row_weights), (columns, column_weights) = (table(node, axes[place]) for place in pair)
+    scope.add(Interpolate(name, (tensor,), name, rows, row_weights, columns, column_weights))
+    shape = (*sizes_of(seen[:-2]), len(rows), len(columns))
+    written = contiguous(shape)
+    return scope.view(
+        Value(name, shape, dtype=value.dtype), tuple(written[order.index(place)] for place in range(len(order)))
+    )
