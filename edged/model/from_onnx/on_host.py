@@ -17,9 +17,10 @@ from onnx.reference import ReferenceEvaluator
 
 from edged.errors import ModelError
 from edged.model.from_onnx.node import OnnxNode, captured_by, type_name
+from edged.model.from_onnx.quantized import integers_of
 from edged.model.from_onnx.resize import scales_for_float64
 from edged.model.from_onnx.scope import Constant, Scope, Value
-from edged.model.graph import Combine, OnHost, Shape
+from edged.model.graph import OnHost, Shape
 from edged.model.shapes import MAX_VALUES
 
 # Kinds that contain a graph, that write tensors of no fixed size, and that are random, with what is wrong.
@@ -176,18 +177,7 @@ def _require_fixed_sizes(proto: onnx.NodeProto, node: OnnxNode, constants: Conta
 
 def _read(scope: Scope, name: str) -> Value:
     """Return an input in the file's order of axes."""
-    value = scope.any_value(name)
-    return _integers(scope, value) if value.zero else value
-
-
-def _integers(scope: Scope, value: Value) -> Value:
-    """Return the integers of the file for steps."""
-    tensor = f"{value.tensor}/integers"
-    integers = replace(value, tensor=tensor, zero=None)
-    if tensor not in scope.shapes:
-        offset = np.full((1,) * len(scope.shapes[value.tensor]), value.zero, np.float32)
-        scope.push_seen(Combine(tensor, (value.tensor,), tensor, "add", offset), integers)
-    return integers
+    return integers_of(scope, scope.any_value(name))
 
 
 def _as_single(node: OnnxNode, index: int, name: str, constant: Constant) -> Constant:

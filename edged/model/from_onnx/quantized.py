@@ -58,6 +58,13 @@ def dequantize(node: OnnxNode, scope: Scope) -> None:
     scope.push_seen(Dequantize(node.output, (steps.tensor,), node.output, scale), floats)
 
 
+def integers_of(scope: Scope, value: Value) -> Value:
+    """Return the integers of the file in place of steps, for what reads them as numbers; other values alike."""
+    if value.zero is None:
+        return value
+    return replace(_from_zero(scope, value, 0), zero=None)
+
+
 def _define_weights(node: OnnxNode, scope: Scope, numbers: Constant) -> None:
     """Define the floats of quantized weights, and remember their steps."""
     scale, zero = scope.constant(node.input(1)), scope.constant(node.input(2))
@@ -181,14 +188,20 @@ def _steps(scope: Scope, name: str, zero: int) -> Value:
     value = scope.view_of(name)
     if value.dtype not in STEP_TYPES:
         raise ModelError(f"input {name} is of type {value.dtype}; supported are int8 and uint8")
+    return _from_zero(scope, value, zero)
+
+
+def _from_zero(scope: Scope, value: Value, zero: int) -> Value:
+    """Return steps from another zero point."""
     if value.zero == zero:
         return value
     value = scope.elements(value)
-    shifted = f"{value.tensor}/from {zero}"
-    if shifted not in scope.shapes:
+    tensor = f"{value.tensor}/from {zero}"
+    shifted = replace(value, tensor=tensor, zero=zero)
+    if tensor not in scope.shapes:
         offset = np.full((1,) * len(scope.shapes[value.tensor]), (value.zero or 0) - zero, np.float32)
-        scope.add(Combine(shifted, (value.tensor,), shifted, "add", offset))
-    return replace(value, tensor=shifted, zero=zero)
+        scope.push_seen(Combine(tensor, (value.tensor,), tensor, "add", offset), shifted)
+    return shifted
 
 
 def _grid(numbers: Constant, scale: Constant, zero: Constant | None, axis: int) -> Grid:

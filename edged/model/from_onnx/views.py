@@ -8,6 +8,7 @@ import numpy as np
 from edged.errors import ModelError
 from edged.model.from_onnx.channels import require_numbers, shuffle
 from edged.model.from_onnx.node import OnnxNode, type_name
+from edged.model.from_onnx.quantized import integers_of
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope, Value
 from edged.model.from_onnx.strided import ViewAxis, joined, reshaped, trailing
 from edged.model.graph import Shape
@@ -32,7 +33,8 @@ def cast(node: OnnxNode, scope: Scope) -> None:
     target = type_name(node.integer("to", 0))
     if target not in {"FLOAT", "FLOAT16", "DOUBLE", "BFLOAT16"}:
         raise ModelError(f"casts to {target}; supported are FLOAT, FLOAT16, BFLOAT16 and DOUBLE")
-    scope.define(node.output, replace(scope.raw_value(node.input(0)), dtype="float32"))
+    value = integers_of(scope, scope.raw_value(node.input(0)))
+    scope.define(node.output, replace(value, dtype="float32"))
 
 
 def shape(node: OnnxNode, scope: Scope) -> None:
