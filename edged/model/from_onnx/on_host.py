@@ -17,6 +17,7 @@ from onnx.reference import ReferenceEvaluator
 
 from edged.errors import ModelError
 from edged.model.from_onnx.node import OnnxNode, captured_by, type_name
+from edged.model.from_onnx.older_sets import in_later_set, problem_of
 from edged.model.from_onnx.quantized import integers_of
 from edged.model.from_onnx.resize import scales_for_float64
 from edged.model.from_onnx.scope import Constant, Scope, Value
@@ -166,7 +167,7 @@ def _require_fixed_sizes(proto: onnx.NodeProto, node: OnnxNode, constants: Conta
         where = f"its node {each.name or each.output[0]} ({each.op_type})"
         if each.domain not in {"", "ai.onnx"} or any(attribute.HasField("g") for attribute in each.attribute):
             raise ModelError(f"{where} has a graph of its own or is of another domain: export the network without")
-        if problem := refusal_of(each.op_type, node.opset):
+        if problem := refusal_of(each.op_type, node.opset) or problem_of(each.op_type, node.opset):
             raise ModelError(f"{where} {problem}")
         if each.op_type == "Constant":
             own.update(each.output)
@@ -237,7 +238,7 @@ def _model(
     outputs = [onnx.ValueInfoProto(name=output)]
     graph = helper.make_graph([proto], "node", inputs, outputs, weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    return bytes(model.SerializeToString(deterministic=True))
+    return bytes(in_later_set(model, proto.op_type, opset).SerializeToString(deterministic=True))
 
 
 def _run(model: bytes, values: Mapping[str, Value], output: str) -> NDArray[Any]:
