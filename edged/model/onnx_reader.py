@@ -188,6 +188,9 @@ def _convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
 
 
 def _convert_as_it_is(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
+    if node.kind == "CastLike":
+        proto = views.as_cast(proto, scope)
+        node = node_of(proto, node.opset, node.outputs)
     known = [scope.constant(name) for name in node.inputs if name]
     inputs = [value for value in known if value is not None]
     if node.kind == "Constant":

@@ -169,6 +169,8 @@ def _require_fixed_sizes(proto: onnx.NodeProto, node: OnnxNode, constants: Conta
             raise ModelError(f"{where} has a graph of its own or is of another domain: export the network without")
         if problem := refusal_of(each.op_type, node.opset) or problem_of(each.op_type, node.opset):
             raise ModelError(f"{where} {problem}")
+        if each.op_type == "CastLike":  # to types that the reference cannot tell from floats, too
+            raise ModelError(f"{where} is supported only as Cast")
         if each.op_type == "Constant":
             own.update(each.output)
         for index, name in enumerate(each.input):

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from onnx import NodeProto, helper
 
 from edged.errors import ModelError
 from edged.model.from_onnx.channels import require_numbers, shuffle
@@ -32,9 +33,23 @@ def cast(node: OnnxNode, scope: Scope) -> None:
     """Convert a Cast to a kind of float: everything is computed in float32, integers too."""
     target = type_name(node.integer("to", 0))
     if target not in {"FLOAT", "FLOAT16", "DOUBLE", "BFLOAT16"}:
-        raise ModelError(f"casts to {target}; supported are FLOAT, FLOAT16, BFLOAT16 and DOUBLE")
+        supported = "FLOAT, FLOAT16, BFLOAT16, DOUBLE, BOOL and integers of 8 bits or more"
+        raise ModelError(f"casts to {target}; supported are {supported}")
     value = integers_of(scope, scope.raw_value(node.input(0)))
     scope.define(node.output, replace(value, dtype="float32"))
+
+
+def as_cast(proto: NodeProto, scope: Scope) -> NodeProto:
+    """Return the Cast that a CastLike means: to the type of its second input."""
+    like = proto.input[1] if len(proto.input) > 1 else ""
+    constant = scope.constant(like)
+    dtype = scope.raw_value(like).dtype if constant is None else constant.dtype
+    cast = NodeProto()
+    cast.CopyFrom(proto)
+    cast.op_type = "Cast"
+    del cast.input[1:]
+    cast.attribute.append(helper.make_attribute("to", helper.np_dtype_to_tensor_dtype(np.dtype(dtype))))
+    return cast
 
 
 def shape(node: OnnxNode, scope: Scope) -> None:
