@@ -14,6 +14,10 @@ def scan_of_operator_set_8(network: Network) -> None:
     scan(network)
 
 
+def constants(network: Network, *numbers: float) -> list[str]:
+    return [network.weight(np.array(number, np.float32)) for number in numbers]
+
+
 EMPTY = helper.make_graph([], "empty", [], [])
 REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "an operator": (
@@ -45,7 +49,7 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     ),
     "a mask that the picture decides": (
         lambda n: n.add("Compress", n.add("Cast", to=9), reads="input"),
-        "input cast_0 decides the size of the output; supported is a constant",
+        "the size of its output depends on the picture, by input cast_0: export the network for one size",
     ),
     "a scan of an old operator set": (
         scan_of_operator_set_8,
@@ -66,7 +70,7 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "a scan that finds values": (lambda n: scan(n, "NonZero"), "writes as many values as it finds"),
     "a scan whose rows decide a size": (
         lambda n: scan(n, "Expand", "sum"),
-        r"its node written \(Expand\) reads sum, which decides a size; supported is a constant",
+        r"its node written \(Expand\) writes a size that depends on the picture, by sum: export the network",
     ),
     "a scan that chooses": (
         lambda n: scan(n, "If", attributes=dict.fromkeys(("then_branch", "else_branch"), EMPTY)),
@@ -78,7 +82,11 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     ),
     "a size that the picture decides": (
         lambda n: n.add("Expand", n.add("Cast", to=7), reads="input"),
-        "input cast_0 decides the size of the output; supported is a constant",
+        "the size of its output depends on the picture, by input cast_0: export the network for one size",
+    ),
+    "a range that ends where the picture says": (
+        lambda n: (n.add("ReduceMax", keepdims=0), n.add("Range", *constants(n, 9.0, 1.0))),
+        "the size of its output depends on the picture, by input reducemax_0: export the network for one size",
     ),
     "weights that are not finite": (
         lambda n: n.add("Conv", n.weight(np.full((4, 4, 1, 1), np.nan, np.float32))),
@@ -137,7 +145,7 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "an image as output": (lambda n: n.add("Relu"), "supported is one score for each class"),
     "a stride far beyond a window with SAME": (
         lambda n: n.add("Conv", n.normal(4, 4, 1, 1), strides=[3, 1], auto_pad="SAME_UPPER"),
-        r"auto_pad is SAME_UPPER with strides \(3, 1\) beyond the window \(1, 1\)",
+        r"auto_pad is SAME_UPPER with a stride of 3 beyond the window of 1",
     ),
     "a factor that takes weights beyond float32": (
         lambda n: (n.add("GlobalAveragePool"), n.add("Flatten"), n.add("Gemm", n.normal(4, 2), alpha=3e38)),

@@ -4,29 +4,26 @@ A node is refused if its output is not the same each time, or if the size of its
 unless that is constant. A Scan runs another graph, whose tensors from outside become inputs of the node.
 """
 
-import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
-from onnx import checker, defs, helper, numpy_helper, shape_inference
-from onnx.reference import ReferenceEvaluator
+from onnx import checker, defs, helper
 
 from edged.errors import ModelError
+from edged.model.from_onnx.host_model import HostModel, brief
 from edged.model.from_onnx.node import OnnxNode, captured_by, type_name
-from edged.model.from_onnx.older_sets import in_later_set, problem_of
+from edged.model.from_onnx.older_sets import problem_of
 from edged.model.from_onnx.quantized import integers_of
 from edged.model.from_onnx.resize import scales_for_float64
 from edged.model.from_onnx.scope import Constant, Scope, Value
-from edged.model.graph import OnHost, Shape
-from edged.model.shapes import MAX_VALUES
+from edged.model.graph import OnHost
 
 # Kinds that contain a graph, that write tensors of no fixed size, and that are random, with what is wrong.
 WITH_GRAPHS = "If Loop SequenceMap"
 WITHOUT_GRAPHS = "export the network without it, by tracing and for one size, or fold it with onnxsim"
+FIXED = "export the network for one size, with that as a constant"
 OF_ANY_SIZE = ("NonMaxSuppression", "NonZero", "Unique")
 RANDOM = "Bernoulli Dropout Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"
 REFUSED = {
@@ -34,12 +31,14 @@ REFUSED = {
     **dict.fromkeys(OF_ANY_SIZE, "writes as many values as it finds: cut the network before it"),
     **dict.fromkeys(RANDOM.split(), "is random: export the network for inference"),
 }
-# Kinds of which only the first input may be computed, since the others decide the size of the output.
-SIZED = (
-    "AffineGrid BlackmanWindow CenterCropPad Compress ConstantOfShape DFT Expand HammingWindow HannWindow "
-    "MelWeightMatrix Pad Range Reshape Resize STFT Slice Split Squeeze Tile TopK Unsqueeze Upsample"
+# Kinds whose inputs, all of them or all but the first, decide the size of the output.
+BY_ALL = "BlackmanWindow ConstantOfShape HammingWindow HannWindow MelWeightMatrix Range"
+BY_OTHERS = (
+    "AffineGrid CenterCropPad Col2Im Compress DFT Expand Pad Reshape Resize STFT Slice Split Squeeze Tile TopK "
+    "Unsqueeze Upsample"
 )
-SIZED_BY_CONSTANTS = frozenset(SIZED.split())
+SIZED_BY_ALL, SIZED_BY_OTHERS = frozenset(BY_ALL.split()), frozenset(BY_OTHERS.split())
+SIZED_BY_ONE = {"MaxUnpool": 2, "OneHot": 1}
 SCAN_PLACES = ("scan_input_axes", "scan_input_directions", "scan_output_axes", "scan_output_directions")
 FINITE = {"BatchNormalization", "Conv", "ConvTranspose", "Gemm"}  # kinds whose constants must be finite
 
@@ -129,7 +128,7 @@ def _check(proto: onnx.NodeProto, node: OnnxNode) -> None:
     try:
         checker.check_node(_closed(proto), context)
     except checker.ValidationError as error:
-        raise ModelError(_brief(error)) from None
+        raise ModelError(brief(error)) from None
 
 
 def _closed(proto: onnx.NodeProto) -> onnx.NodeProto:
@@ -144,13 +143,13 @@ def _closed(proto: onnx.NodeProto) -> onnx.NodeProto:
 
 def _decides_size(kind: str, index: int) -> bool:
     """Return whether the values of an input of a kind of node decide the size of its output."""
-    sizes = kind in SIZED_BY_CONSTANTS or kind.startswith("Reduce")
-    return (index > 0 and sizes) or (index == 1 and kind == "OneHot")
+    by_others = kind in SIZED_BY_OTHERS or kind.startswith("Reduce")
+    return kind in SIZED_BY_ALL or (index > 0 and by_others) or index == SIZED_BY_ONE.get(kind)
 
 
 def _require_same_size(node: OnnxNode, index: int, name: str) -> None:
     if _decides_size(node.kind, index):
-        raise ModelError(f"input {name} decides the size of the output; supported is a constant")
+        raise ModelError(f"the size of its output depends on the picture, by input {name}: {FIXED}")
 
 
 def _require_fixed_sizes(proto: onnx.NodeProto, node: OnnxNode, constants: Container[str]) -> None:
@@ -175,7 +174,7 @@ def _require_fixed_sizes(proto: onnx.NodeProto, node: OnnxNode, constants: Conta
             own.update(each.output)
         for index, name in enumerate(each.input):
             if _decides_size(each.op_type, index) and name and name not in own and name not in constants:
-                raise ModelError(f"{where} reads {name}, which decides a size; supported is a constant")
+                raise ModelError(f"{where} writes a size that depends on the picture, by {name}: {FIXED}")
 
 
 def _read(scope: Scope, name: str) -> Value:
@@ -213,8 +212,8 @@ def _push(
 ) -> None:
     """Push the operator of one output; a node of several is computed for each of them."""
     output = node.outputs[index]
-    model = _model(proto, node.opset, values, constants, output)
-    found = _run(model, values, output)
+    model = HostModel(proto, node, values, constants, output)
+    found = model.tried()
     if not values:
         scope.reserve_constant(found.size)
         scope.define(output, found)
@@ -224,60 +223,5 @@ def _push(
     dtype = "float32" if found.dtype.kind == "f" else str(found.dtype)
     tensors = tuple(value.tensor for value in values.values())
     reads = tuple(value.dims for value in values.values())
-    operator = OnHost(output, tensors, output, node.kind, model, reads, shape or (1,))
+    operator = OnHost(output, tensors, output, node.kind, model.serialized, reads, shape or (1,))
     scope.push_seen(operator, Value(output, shape, has_batch=has_batch, dtype=dtype))
-
-
-def _model(
-    proto: onnx.NodeProto, opset: int, values: Mapping[str, Value], constants: Mapping[str, Constant], output: str
-) -> bytes:
-    """Return a model of one node whose inputs are `values`, serialized."""
-    inputs = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(value.dtype)), value.dims)
-        for name, value in values.items()
-    ]
-    weights = [numpy_helper.from_array(np.asarray(each), name) for name, each in constants.items()]
-    outputs = [onnx.ValueInfoProto(name=output)]
-    graph = helper.make_graph([proto], "node", inputs, outputs, weights)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    return bytes(in_later_set(model, proto.op_type, opset).SerializeToString(deterministic=True))
-
-
-def _run(model: bytes, values: Mapping[str, Value], output: str) -> NDArray[Any]:
-    """Return what the model writes for zeros. Raises ModelError if it cannot, or if it is no tensor of numbers."""
-    _check_size(model, values, output)
-    feeds = {name: np.zeros(value.dims, value.dtype) for name, value in values.items()}
-    try:
-        with np.errstate(all="ignore"):
-            outputs: Any = ReferenceEvaluator(onnx.load_from_string(model)).run(None, feeds)
-    except Exception as error:  # it raises arbitrary exceptions for inputs that do not fit
-        raise ModelError(f"cannot be computed: {_brief(error)}") from None
-    found = outputs[0]
-    array = np.asarray(found)
-    if not isinstance(found, np.ndarray | np.generic) or array.dtype.kind not in "biuf" or not array.size:
-        raise ModelError("writes no tensor of numbers")
-    return array
-
-
-def _check_size(model: bytes, values: Mapping[str, Value], output: str) -> None:
-    """Raise ModelError for types that do not fit, and for a tensor that is too large to be computed even once."""
-    try:
-        inferred = shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
-    except Exception as error:
-        raise ModelError(f"cannot be computed: {_brief(error)}") from None
-    for shape in (*(value.dims for value in values.values()), _inferred_shape(inferred.graph.output)):
-        if math.prod(shape) > MAX_VALUES:
-            limit = f"it may hold 1 to {MAX_VALUES} values: export the network for a smaller input"
-            raise ModelError(f"needs a tensor of shape {shape}; {limit}")
-
-
-def _inferred_shape(outputs: Sequence[onnx.ValueInfoProto]) -> Shape:
-    return tuple(dim.dim_value or 1 for each in outputs for dim in each.type.tensor_type.shape.dim)
-
-
-def _brief(error: Exception) -> str:
-    """Return the first line of a message of `onnx`, without the marks of its C++ code."""
-    message = str(error).strip() or type(error).__name__
-    for mark in ("[ShapeInferenceError] ", "[TypeInferenceError] ", "Inference error(s): "):
-        message = message.replace(mark, "")
-    return message.splitlines()[0].partition(". ")[0]

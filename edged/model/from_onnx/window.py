@@ -44,14 +44,20 @@ def padding(node: OnnxNode, size: Pair, extent: Pair, strides: Pair) -> Pads:
         return NO_PADS
     if auto not in {"SAME_UPPER", "SAME_LOWER"}:
         raise ModelError(f"attribute auto_pad is {auto}; supported are NOTSET, SAME_UPPER, SAME_LOWER and VALID")
-    totals = [(ceil_div(size[i], strides[i]) - 1) * strides[i] + extent[i] - size[i] for i in (0, 1)]
-    if min(totals) < -1:  # half of it would be cut off at the beginning
-        raise InvalidNodeError(f"attribute auto_pad is {auto} with strides {strides} beyond the window {extent}")
-    totals = [max(0, total) for total in totals]
-    less, more = [total // 2 for total in totals], [total - total // 2 for total in totals]
-    if auto == "SAME_LOWER":
-        less, more = more, less
-    return less[0], less[1], more[0], more[1]
+    rows, columns = (same_padding(auto, size[i], extent[i], strides[i]) for i in (0, 1))
+    return rows[0], columns[0], rows[1], columns[1]
+
+
+def same_padding(auto: str, size: int, reach: int, stride: int) -> Pair:
+    """Return the pads before and after an axis for SAME_UPPER or SAME_LOWER, with windows of `reach` pixels."""
+    total = (ceil_div(size, stride) - 1) * stride + reach - size
+    if total < -1:  # half of it would be cut off at the beginning
+        raise InvalidNodeError(
+            f"attribute auto_pad is {auto} with a stride of {stride} beyond the window of {reach}"
+        )
+    less = max(0, total) // 2
+    more = max(0, total) - less
+    return (less, more) if auto == "SAME_UPPER" else (more, less)
 
 
 def last_window(size: int, kernel: int, stride: int, before: int, after: int) -> int:
