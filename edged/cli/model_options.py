@@ -53,7 +53,7 @@ def add_input_options(parser: argparse.ArgumentParser, title: str) -> None:
         metavar="A,B,C",
         help="standard deviation, like --mean",
     )
-    group.add_argument("--labels", type=Path, metavar="FILE", help="text file with one label a line")
+    group.add_argument("--labels", type=Path, metavar="FILE", help="text file with one label a line, or JSON")
     group.add_argument(
         "--scores",
         choices=get_args(ScoresWanted),

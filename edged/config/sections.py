@@ -146,7 +146,7 @@ class ModelConfig(Section):
         "alexnet, vgg11 … vgg19, googlenet, mobilenetv2 and others (docs/reference/models.md)",
     )
     path: Path | None = Field(None, description="An ONNX file")
-    labels: Path | None = Field(None, description="Text file, one label a line")
+    labels: Path | None = Field(None, description="Text file with one label a line, or JSON")
     size: Pixels | tuple[Pixels, Pixels] | None = Field(None, description="Input size, or width and height")
     preprocess: Preprocess | None = Field(None, description=PREPROCESS)
     resize: Resize | None = Field(None, description=RESIZE)

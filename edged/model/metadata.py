@@ -1,8 +1,7 @@
-"""The metadata of a model: properties `edged.…` of an ONNX file, values in JSON; labels in a file of their own."""
+"""The metadata of a model: properties `edged.…` of an ONNX file, values in JSON."""
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -11,13 +10,11 @@ from edged.config.sections import ByChannel, Positive, PositiveByChannel
 from edged.errors import ModelError
 from edged.messages.preparation import Color, Preprocess, Resize
 from edged.messages.scores import ScoresWanted
-from edged.system.files import read_regular_file
 from edged.system.plain_text import problem_of
 
 PREFIX = "edged."
 MOST_SHOWN = 5  # mistakes that are shown
 TEXTS = frozenset({"name", "preprocess", "resize", "color", "scores"})  # the other values are in JSON
-MAX_LABEL_BYTES = 4 * 2**20
 
 
 def _checked(text: str) -> str:
@@ -80,29 +77,3 @@ def _value(key: str, text: str) -> object:
 
 def _place(location: tuple[int | str, ...]) -> str:
     return ".".join(str(part) for part in location)
-
-
-def read_labels(path: Path, classes: int) -> tuple[str, ...]:
-    """Read as many labels as there are classes. Raises ModelError."""
-    text = _label_text(path).rstrip()
-    labels = tuple(line.replace("\t", " ").strip() for line in text.split("\n")) if text else ()
-    for number, label in enumerate(labels, 1):
-        if problem := problem_of(label):
-            raise ModelError(f"{path}:{number}: expected a label: {problem}")
-    if len(labels) == classes:
-        return labels
-    hint = ""
-    if len(labels) == classes + 1 and labels[0].lower() in {"background", "unused background", "none"}:
-        hint = f": line 1 is {labels[0]!r}, which the model has no class for; remove that line"
-    raise ModelError(f"{path}: has {len(labels)} labels for the {classes} classes of the model{hint}")
-
-
-def _label_text(path: Path) -> str:
-    """Return the text with line feeds as line ends."""
-    try:
-        text = read_regular_file(path, MAX_LABEL_BYTES).decode("utf-8-sig")
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}; expected one label a line") from None
-    except UnicodeDecodeError:
-        raise ModelError(f"{path}: is not UTF-8 text; expected one label a line") from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,8 +1,10 @@
 """A model with everything needed to use it: its graph, its labels, and the description of its input."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +16,8 @@ from edged.messages.scores import ScoresKnownBy, ScoresWanted
 from edged.model.cost import weights_sha256
 from edged.model.graph import Graph, OnHost, Pair
 from edged.model.graph_cache import KeptGraph, KeptGraphs, graph_key
-from edged.model.metadata import PREFIX, Metadata, decode, read_labels
+from edged.model.label_file import labels_of_properties, read_labels
+from edged.model.metadata import PREFIX, Metadata, decode
 from edged.model.model_file import content_sha256, model_stem
 from edged.model.passes import simplify
 from edged.model.prepare import CHANNELS, prepared_by, recipe_for
@@ -187,7 +190,7 @@ def _packed(path: Path, wanted: config.ModelConfig, sha256: str, kept: KeptGraph
     return Model(
         name=metadata.name or plain(model_stem(path)),
         sha256=sha256,
-        labels=_labels(graph, wanted, metadata, path, scores),
+        labels=_labels(graph, path, scores, partial(_given_labels, wanted, metadata, kept.metadata, path)),
         graph=graph,
         input=model_input,
         prepared_by=prepared_by(wanted, metadata),
@@ -253,7 +256,7 @@ def _random(name: str, wanted: config.ModelConfig) -> Model:
     return Model(
         name=name,
         sha256=weights_sha256(graph),
-        labels=_labels(graph, wanted, Metadata(), Path(name), scores),
+        labels=_labels(graph, Path(name), scores, partial(_given_labels, wanted, Metadata(), {}, Path(name))),
         graph=graph,
         input=_input(graph, wanted, Metadata()),
         random_weights=True,
@@ -281,15 +284,14 @@ def _wanted_scores(wanted: config.ModelConfig, metadata: Metadata) -> WantedScor
     return WantedScores(kind, source, wanted.threshold, wanted.thresholds)
 
 
-def _labels(
-    graph: Graph, wanted: config.ModelConfig, metadata: Metadata, path: Path, scores: WantedScores
-) -> tuple[str, ...]:
-    """Return a label for each output; two for a single one that is not independent: `not NAME` and `NAME`."""
-    classes = graph.shapes[graph.output][0]
-    is_binary = classes == 1 and scores.kind != "independent"
-    labels = _given_labels(wanted, metadata, path, 2 if is_binary else classes, is_binary=is_binary)
-    if is_binary and len(labels) == 1:
-        labels = (f"not {labels[0]}", *labels)
+Labels = tuple[str, ...]
+
+
+def _labels(graph: Graph, path: Path, scores: WantedScores, given: Callable[[int], Labels | None]) -> Labels:
+    """Return a label for each output, two for a single one that is not independent. `given`: `_given_labels`."""
+    outputs = graph.shapes[graph.output][0]
+    is_binary = outputs == 1 and scores.kind != "independent"
+    labels = _two_labels(given) if is_binary else given(outputs) or numbered(outputs)
     if unknown := [label for label in scores.by_label if label not in labels]:
         raise ModelError(
             f"{path}: thresholds has {unknown[0]!r}, which is none of its labels: {', '.join(labels)}"
@@ -297,32 +299,30 @@ def _labels(
     return labels
 
 
-def _given_labels(
-    wanted: config.ModelConfig, metadata: Metadata, path: Path, classes: int, *, is_binary: bool
-) -> tuple[str, ...]:
-    """Return the labels of the config, else of the file, else numbers; one or two `classes` if `is_binary`."""
-    if wanted.labels is not None:
-        try:
-            return read_labels(wanted.labels, classes)
-        except ModelError:
-            if not is_binary or len(one := _one_label(wanted.labels)) != 1:
-                raise
-            return one
-    if metadata.labels is None:
-        return numbered(classes)
-    if len(metadata.labels) != classes and not (is_binary and len(metadata.labels) == 1):
-        raise ModelError(
-            f"{path}: its metadata has {counted(len(metadata.labels), 'label')} for {counted(classes, 'class')}"
-        )
-    return metadata.labels
-
-
-def _one_label(path: Path) -> tuple[str, ...]:
-    """Read the only label of a file; nothing if it holds more, or cannot be read."""
+def _two_labels(given: Callable[[int], Labels | None]) -> Labels:
+    """Return both labels of one output, of which only the second, NAME, may be given: `not NAME` is the first."""
     try:
-        return read_labels(path, 1)
+        return given(2) or numbered(2)
     except ModelError:
-        return ()
+        with suppress(ModelError):
+            (label,) = given(1) or ()
+            return f"not {label}", label
+        raise
+
+
+def _given_labels(
+    wanted: config.ModelConfig, file: Metadata, properties: Mapping[str, str], path: Path, classes: int
+) -> Labels | None:
+    """Return the labels of the config, else of the file; None without any. Raises ModelError."""
+    if wanted.labels is not None:
+        return read_labels(wanted.labels, classes)
+    if file.labels is None:
+        return labels_of_properties(properties, classes, path)
+    if len(file.labels) != classes:
+        raise ModelError(
+            f"{path}: its metadata has {counted(len(file.labels), 'label')} for {counted(classes, 'class')}"
+        )
+    return file.labels
 
 
 def numbered(classes: int) -> tuple[str, ...]:

@@ -141,15 +141,15 @@ def test_what_does_not_fit_the_channels_is_refused(
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (3, "has 3 labels for the 4 classes of the model"),
-        (0, "has 0 labels for the 4 classes of the model"),
+        (3, "has 3 labels for the 4 classes of the model: line 4 is missing"),
+        (0, "has 0 labels for the 4 classes of the model: line 1 is missing"),
     ],
 )
 def test_labels_must_be_as_many_as_classes(bare: Path, tmp_path: Path, lines: int, message: str) -> None:
     labels = tmp_path / "labels.txt"
     labels.write_text("label\n" * lines)
 
-    with pytest.raises(ModelError, match=f"labels.txt: {message}$"):
+    with pytest.raises(ModelError, match=f"labels.txt: {message}"):
         load_model(config.ModelConfig(path=bare, size=32, labels=labels))
 
 
