@@ -39,15 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the file in one step, if the metadata fits its network. Raises ConfigError, ModelError."""
     keys = given_keys(arguments)
-    model, external = read_model(validated(path=arguments.file, **keys))
+    model, folders = read_model(validated(path=arguments.file, **keys))
     metadata = _metadata(arguments.name, keys, model.labels)
     properties = encode(metadata)
     if not properties:
         raise ConfigError("nothing to write: give --preprocess, --labels, --name or other options")
     source: Path = arguments.file
     target: Path = arguments.output or source
-    if external and target.resolve().parent != source.resolve().parent:
-        raise ConfigError(f"--output {target}: {source} has external weights: write the new file beside it")
+    if target != source and not folders <= {target.parent.resolve()}:
+        places = " and ".join(map(str, sorted(folders)))
+        raise ConfigError(f"--output {target}: {source} has external weights: write the new file to {places}")
     _replace(source, target, properties, _replaced_by(metadata.preprocess))
     name = metadata.name or model.name
     if arguments.json:

@@ -34,6 +34,7 @@ EXAMPLE = "cameras: {demo: {source: 'synthetic:digits'}}"
 
 T = TypeVar("T", bound=BaseModel)
 
+MAX_LINKS = 40  # as in Linux
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # rtsp://…, synthetic:…
 
 
@@ -322,9 +323,20 @@ def _absolute_source(source: int | str, folder: Path) -> int | str:
 
 
 def _target(path: Path | None, folder: Path) -> Path | None:
-    """Follow a link: another target is another model, and a running hub keeps the one that it has loaded."""
+    """Follow a link: another target is another model, and a running hub keeps the one that it has loaded.
+
+    A target without the link's suffix is an entry of a store, as of Hugging Face, beside which the model's data is
+    not: the link, which stays as it is there, is returned.
+    """
     path = absolute(path, folder)
-    return Path(os.path.realpath(path)) if path and path.is_symlink() else path
+    for _ in range(MAX_LINKS):
+        if path is None or not path.is_symlink():
+            break
+        target = path.parent.resolve() / os.readlink(path)
+        if target.suffix != path.suffix:
+            break
+        path = Path(os.path.normpath(target.parent.resolve() / target.name))
+    return path
 
 
 def absolute(path: Path | None, folder: Path) -> Path | None:

@@ -161,14 +161,14 @@ def model_path(wanted: config.ModelConfig) -> Path:
     return wanted.path or _bundled_file(str(wanted.name))
 
 
-def read_model(wanted: config.ModelConfig) -> tuple[Model, bool]:
-    """Load the model of `wanted.path` without caching; also return whether weights are in other files.
+def read_model(wanted: config.ModelConfig) -> tuple[Model, frozenset[Path]]:
+    """Load the model of `wanted.path` without caching; also return the folders with weights in other files.
 
     Raises ModelError.
     """
     assert wanted.path, "a file"  # noqa: S101
     file, kept = _read_onnx(wanted.path, _size(wanted))
-    return _packed(wanted.path, wanted, file.sha256, kept), bool(file.external)
+    return _packed(wanted.path, wanted, file.sha256, kept), file.data_folders
 
 
 def _from_file(path: Path, wanted: config.ModelConfig) -> Model:

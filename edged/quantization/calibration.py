@@ -108,13 +108,13 @@ class Quantizer:
             raise
 
     def _source(self) -> Path:
-        """Return the file, decompressed, with float32 and of opset 13, which has scales by channel, if it must be.
+        """Return the file, whole, decompressed, with float32 and of opset 13, which has scales by channel.
 
-        The tools copy a model in memory beside external data.
+        The tools copy a model in memory beside external data, and follow no links to that.
         """
         is_half = _input_of(self._file.model).type.tensor_type.elem_type == HALF
         is_old = self._file.opset < BY_CHANNEL
-        if not is_half and not is_old and not is_compressed(self._file.path):
+        if not (is_half or is_old or is_compressed(self._file.path) or self._file.external):
             return self._file.path
         model = onnx.ModelProto()
         model.CopyFrom(self._file.model)

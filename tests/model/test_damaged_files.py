@@ -227,7 +227,11 @@ def test_weights_in_a_file_beside_the_model(tmp_path: Path) -> None:
         ("../secret.bin", "lies in ../secret.bin, outside the model's folder"),
         ("/etc/passwd", "lies in /etc/passwd, outside the model's folder"),
         ("absent.bin", "which does not exist: put it beside the model"),
-        ("link.bin", "lies in link.bin, outside the model's folder"),
+        ("inner/../weights.bin", "lies in inner/../weights.bin, outside the model's folder"),
+        ("FOLDER/weights.bin", "FOLDER/weights.bin, outside the model's folder"),
+        ("up/secret.bin", "lies in up/secret.bin, outside the model's folder"),
+        ("loop.bin", "cannot be read from its file|which does not exist"),
+        ("zero.bin", "which does not exist"),
         ("short.bin", "cannot be read from its file|is damaged"),
         ("a\0b", "cannot be read from its file"),
         ("", "which does not exist"),
@@ -238,16 +242,19 @@ def test_weights_in_other_files_that_are_refused(tmp_path: Path, location: str, 
     folder.mkdir()
     model = with_external_weights(folder)
     (tmp_path / "secret.bin").write_bytes(bytes(100_000))
-    (folder / "link.bin").symlink_to(tmp_path / "secret.bin")
+    (folder / "inner").mkdir()
+    (folder / "up").symlink_to(tmp_path)
+    (folder / "loop.bin").symlink_to("loop.bin")
+    (folder / "zero.bin").symlink_to("/dev/zero")
     (folder / "short.bin").write_bytes(b"1234")
     for tensor in model.graph.initializer:
         for entry in tensor.external_data:
             if entry.key == "location":
-                entry.value = location
+                entry.value = location.replace("FOLDER", str(folder))
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
 
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ModelError, match=message.replace("FOLDER", str(folder))):
         read_onnx(path)
 
 
@@ -291,7 +298,7 @@ def test_a_second_location_is_refused_however_harmless_the_first_is(tmp_path: Pa
 
 def test_data_in_other_files_is_limited_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_external_weights(tmp_path)
-    monkeypatch.setattr("edged.model.from_onnx.file.MAX_BYTES", 1000)
+    monkeypatch.setattr("edged.model.from_onnx.external.MAX_BYTES", 1000)
 
     with pytest.raises(ModelError, match=r"lies in weights\.bin, which is too large: data in other files may"):
         read_onnx(tmp_path / "model.onnx")

@@ -104,6 +104,21 @@ def test_an_old_file_becomes_one_that_onnxruntime_runs(
     assert np.abs(node_by_node(target, x) - expected).max() < 0.1 * np.ptp(expected)
 
 
+def test_weights_behind_a_link_are_quantized(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path, photos: Path
+) -> None:
+    (tmp_path / "snapshot").mkdir()
+    link = tmp_path / "snapshot/linked.onnx"
+    onnx.save(onnx.load(source), link, save_as_external_data=True, location="linked.data", size_threshold=0)
+    (tmp_path / "snapshot/linked.data").rename(tmp_path / "blob")
+    (tmp_path / "snapshot/linked.data").symlink_to(tmp_path / "blob")
+
+    target = tmp_path / "small.onnx"
+    quantized(capsys, link, "--images", photos, "--output", target, "--device", "numpy")
+
+    assert load_model(ModelConfig(path=target)).graph.operators
+
+
 def accuracy_is(monkeypatch: pytest.MonkeyPatch, of: Callable[[Graph], float]) -> None:
     """Judge networks by this function, in place of pictures."""
 

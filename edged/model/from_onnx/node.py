@@ -104,7 +104,9 @@ def _read_from_outside(graph: GraphProto) -> Iterator[str]:
 def array_of(tensor: TensorProto) -> NDArray[np.generic]:
     """Return a tensor's values. Raises ModelError for damaged ones and for types unknown to NumPy."""
     if tensor.data_location == TensorProto.EXTERNAL:
-        raise ModelError(f"tensor {tensor.name} lies in another file: supported for initializers only")
+        raise ModelError(
+            f"tensor {tensor.name} lies in another file: supported for initializers and attributes of nodes"
+        )
     if any(size < 0 for size in tensor.dims):
         sizes = ", ".join(map(str, tensor.dims))
         raise ModelError(f"tensor {tensor.name} has a negative size, [{sizes}]: export the network again")
