@@ -87,15 +87,22 @@ class Classifier:
         sequence of these, or uint8 [n, height, width, 3]. Raises ImageError, DeviceError, and ModelError if the
         network's outputs are not finite.
         """
-        is_one = isinstance(pictures, str | PathLike) or (isinstance(pictures, np.ndarray) and pictures.ndim < 4)
-        several: Sequence[Picture] = [pictures] if is_one else pictures  # type: ignore[assignment, list-item]
-        rows = [self.scores(row) for row in self.outputs(several)]
-        return rows[0] if is_one else np.array(rows, np.float32).reshape(len(rows), self._rule.outputs)
+        outputs = self.outputs(pictures)
+        if outputs.ndim == 1:
+            return self.scores(outputs)
+        return np.array([self.scores(row) for row in outputs], np.float32).reshape(outputs.shape)
 
-    def outputs(self, pictures: Sequence[Picture]) -> Floats:
-        """Return the network's own outputs, float32 [n, outputs]. Raises ImageError, DeviceError."""
-        jobs = compute(self._runtime, map(self._frame, pictures), self._batch)
+    def outputs(self, pictures: Picture | Sequence[Picture]) -> Floats:
+        """Return the network's own outputs of a picture, float32 [outputs], or of several, [n, outputs].
+
+        Pictures are those of a call. Raises ImageError, DeviceError.
+        """
+        is_one = _is_one(pictures)
+        several: Sequence[Picture] = [pictures] if is_one else pictures  # type: ignore[assignment, list-item]
+        jobs = compute(self._runtime, map(self._frame, several), self._batch)
         rows = [outputs for job in jobs for outputs in job]
+        if is_one:
+            return np.asarray(rows[0], np.float32)
         return np.stack(rows) if rows else np.empty((0, self._rule.outputs), np.float32)
 
     def scores(self, outputs: Floats) -> Floats:
@@ -125,18 +132,35 @@ class Classifier:
 
     def _frame(self, picture: Picture) -> Pixels:
         wanted = self._model.input
-        pixels = _rgb(picture) if isinstance(picture, np.ndarray) else read_picture(Path(picture))
+        pixels = read_picture(Path(picture)) if isinstance(picture, str | PathLike) else _rgb(picture)
         return preprocess(pixels, wanted.width, wanted.height, resize=wanted.resize)
 
 
-def _rgb(picture: NDArray[Any]) -> Pixels:
+def _is_one(pictures: object) -> bool:
+    """Return whether this is one picture: a path, or an array of two or three axes, whatever their sizes."""
+    return isinstance(pictures, str | PathLike) or (isinstance(pictures, np.ndarray) and pictures.ndim < 4)
+
+
+def _rgb(picture: object) -> Pixels:
     """Return a picture as uint8 [height, width, 3]; a gray one has three equal channels. Raises ImageError."""
+    if not isinstance(picture, np.ndarray):
+        expected = "expected a NumPy array (numpy.asarray makes one of most), or a path"
+        raise ImageError(f"a picture is of type {type(picture).__name__}: {expected}")
     is_gray = picture.ndim == 2 or (picture.ndim == 3 and picture.shape[2] == 1)
     is_color = picture.ndim == 3 and picture.shape[2] == 3
     if picture.dtype != np.uint8 or not picture.size or not (is_gray or is_color):
         expected = "expected uint8 [height, width, 3] in RGB order, or [height, width]"
-        raise ImageError(f"a picture is {picture.dtype} {list(picture.shape)}: {expected}")
+        raise ImageError(f"a picture is {picture.dtype} {list(picture.shape)}: {expected}{_hint(picture)}")
     return np.repeat(picture.reshape(*picture.shape[:2], 1), 3, axis=2) if is_gray else picture
+
+
+def _hint(picture: NDArray[Any]) -> str:
+    """Say what an array of three axes may have been meant to be."""
+    if picture.ndim != 3:
+        return ""
+    if picture.shape[0] in {1, 3}:
+        return "; transpose(1, 2, 0) moves the channels to the end"
+    return "; several gray pictures are a list, or [n, height, width, 1]"
 
 
 def _loaded(model: str | PathLike[str], preparation: Mapping[str, Any]) -> Model:

@@ -71,14 +71,40 @@ def test_a_gray_picture_has_equal_channels(model: edged.Model) -> None:
     assert np.array_equal(model(gray), model(np.stack([gray] * 3, axis=2)))
 
 
+def test_scores_and_outputs_take_the_same_arrays_for_one_picture(model: edged.Model, photos: list[Path]) -> None:
+    pixels = read_picture(photos[0])
+    classes = len(model.labels)
+
+    for one in (pixels, pixels[..., 0], pixels[..., :1], photos[0], str(photos[0])):
+        assert model.outputs(one).shape == model(one).shape == (classes,)
+        assert np.array_equal(model.outputs([one]), [model.outputs(one)])
+        assert np.array_equal(model([one]), [model(one)])
+    for several in (pixels[np.newaxis], pixels[np.newaxis, ..., :1], [pixels], [pixels[..., 0]]):
+        assert model.outputs(several).shape == model(several).shape == (1, classes)
+    assert model.outputs([]).shape == (0, classes)
+
+
 @pytest.mark.parametrize(
-    "wrong",
-    [np.zeros((8, 8, 3), np.float32), np.zeros((3, 8, 8), np.uint8), np.zeros((0, 8, 3), np.uint8)],
-    ids=["floats", "channels first", "empty"],
+    ("wrong", "hint"),
+    [
+        (np.zeros((8, 8, 3), np.float32), "$"),
+        (np.zeros((0, 8, 3), np.uint8), ""),
+        (np.zeros(8, np.uint8), "$"),
+        (np.zeros((3, 8, 8), np.uint8), r"; transpose\(1, 2, 0\) moves the channels to the end"),
+        (np.zeros((5, 3, 8, 8), np.uint8), r"; transpose\(1, 2, 0\) moves the channels to the end"),
+        (np.zeros((5, 8, 8), np.uint8), r"; several gray pictures are a list, or \[n, height, width, 1\]"),
+    ],
+    ids=["floats", "empty", "one axis", "channels first", "several, channels first", "several gray ones"],
 )
-def test_what_is_no_picture_is_refused(model: edged.Model, wrong: np.ndarray) -> None:
-    with pytest.raises(ImageError, match=r"expected uint8 \[height, width, 3\] in RGB order"):
-        model(wrong)
+def test_what_is_no_picture_is_refused(model: edged.Model, wrong: np.ndarray, hint: str) -> None:
+    for ask in (model, model.outputs):
+        with pytest.raises(ImageError, match=rf"expected uint8 \[height, width, 3\] in RGB order.*{hint}"):
+            ask(wrong)
+
+
+def test_numbers_in_lists_are_no_picture(model: edged.Model) -> None:
+    with pytest.raises(ImageError, match=r"a picture is of type list: expected a NumPy array \(numpy.asarray"):
+        model([[[0, 0, 0]]])  # type: ignore[list-item]
 
 
 def test_a_picture_that_cannot_be_read_is_named(model: edged.Model) -> None:
