@@ -10,6 +10,19 @@ from numpy.typing import NDArray
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
+def of_16_bits(values: NDArray[np.uint16]) -> NDArray[np.uint8]:
+    """65535 as 255, and all others in proportion, rounded."""
+    return np.rint(values / 257).astype(np.uint8)
+
+
+def without_alpha(pixels: NDArray[np.uint8], *, is_multiplied: bool = False) -> NDArray[np.uint8]:
+    """The colours of [height, width, 4], which may have been multiplied by alpha."""
+    colours, alpha = pixels[..., :3], pixels[..., 3:]
+    if not is_multiplied:
+        return colours
+    return np.rint(np.minimum(colours / np.maximum(alpha / 255, 1 / 255), 255)).astype(np.uint8)
+
+
 def centre_of(pixels: NDArray[np.uint8], side: int = 224) -> NDArray[np.uint8]:
     """The shorter side resized to 256/224 of `side`, then the centre: uint8 [side, side, 3]."""
     height, width = pixels.shape[:2]

@@ -13,6 +13,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.camera.sources import tiff
+from edged.camera.sources.eight_bits import decoded
 from edged.camera.sources.source import Pixels
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError, ImageError
@@ -105,21 +107,6 @@ def _webp(content: bytes) -> Size | None:
     return None
 
 
-def _tiff(content: bytes) -> Size:
-    """Read the size of the first picture of a TIFF file."""
-    order = "<" if content.startswith(b"II") else ">"
-    (folder,) = struct.unpack_from(f"{order}I", content, 4)
-    (entries,) = struct.unpack_from(f"{order}H", content, folder)
-    sizes: dict[int, int] = {}
-    for place in range(folder + 2, folder + 2 + 12 * entries, 12):
-        tag, kind = struct.unpack_from(f"{order}HH", content, place)
-        if tag in {256, 257}:
-            (sizes[tag],) = struct.unpack_from(f"{order}H" if kind == 3 else f"{order}I", content, place + 8)
-    if sizes.keys() != {256, 257}:
-        raise ValueError("is a TIFF without a size")
-    return sizes[256], sizes[257]
-
-
 def _pnm(content: bytes) -> Size | None:
     words = re.sub(rb"#[^\n]*", b" ", content[:1024]).split(maxsplit=3)[1:3]
     if len(words) == 2 and all(word.isdigit() and len(word) < 10 for word in words):
@@ -132,8 +119,7 @@ _READERS: Mapping[bytes, Callable[[bytes], Size | None]] = {
     b"\x89PNG\r\n\x1a\n": _png,
     b"BM": _bmp,
     b"RIFF": _webp,
-    b"II*\0": _tiff,
-    b"MM\0*": _tiff,
+    **dict.fromkeys(tiff.BEGINNINGS, tiff.size_of_tiff),
     **{b"P%d" % kind: _pnm for kind in range(1, 7)},
 }
 
@@ -161,9 +147,9 @@ def decode_picture(content: bytes, name: str) -> Pixels:
         most = f"{MOST_PIXELS // 10**6} million"
         raise ImageError(f"{name} has {size[0]}×{size[1]} pixels; up to {most} are supported")
     try:
-        pixels = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
-    except cv2.error:
-        pixels = None
+        pixels = decoded(content)
+    except ValueError as error:
+        raise ImageError(f"{name} {error}") from None
     if pixels is None:
         raise ImageError(f"{name} is damaged or cut short")
     return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB, pixels), np.uint8)  # in place
