@@ -19,11 +19,15 @@ from edged.worker.proven import open_proven
 
 @dataclass(frozen=True)
 class ClassifyOptions:
-    """How chunks are classified. `top`: labels of an answer; `readers`: threads that read pictures."""
+    """How chunks are classified. `top`: labels of an answer; `readers`: threads that read pictures.
+
+    `upright`: whether pictures are turned by their EXIF.
+    """
 
     worker: config.WorkerConfig
     top: int
     readers: int
+    upright: bool = True
 
 
 class ChunkClassifier:
@@ -33,7 +37,7 @@ class ChunkClassifier:
         """`root`: the folder of the archive. Raises DeviceError."""
         self._model, self._options, self._rule = model, options, score_rule(model)
         self._runtime = open_proven(model, options.worker).runtime
-        self._reader = ChunkReader(root, model.input, options.readers)
+        self._reader = ChunkReader(root, model.input, options.readers, upright=options.upright)
 
     @property
     def device(self) -> str:

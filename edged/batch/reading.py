@@ -39,11 +39,11 @@ class PreparedPicture:
 class ChunkReader:
     """Reads and prepares pictures as cameras do: with `threads`, and at most AHEAD · `threads` of them ahead.
 
-    Without threads each one is read when it is required.
+    Without threads each one is read when it is required. `upright`: turn pictures by their EXIF.
     """
 
-    def __init__(self, root: Path, wanted: Input, threads: int) -> None:
-        self._root, self._wanted = root, wanted
+    def __init__(self, root: Path, wanted: Input, threads: int, *, upright: bool = True) -> None:
+        self._root, self._wanted, self._upright = root, wanted, upright
         self._ahead = AHEAD * threads
         self._pool = ThreadPoolExecutor(threads) if threads else None
         self._video_pool = ThreadPoolExecutor(1) if threads else None  # a video's frames depend on each other
@@ -64,7 +64,7 @@ class ChunkReader:
 
     def _read(self, picture: ListedPicture) -> PreparedPicture:
         try:
-            prepared: Prepared = self._prepared(read_picture(self._root / picture.name))
+            prepared: Prepared = self._prepared(read_picture(self._root / picture.name, upright=self._upright))
         except ImageError as error:
             prepared = str(error).replace(f"{self._root}{os.sep}", "")  # the same text on every machine
         return PreparedPicture(picture.name, picture.captured_at, prepared)

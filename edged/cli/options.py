@@ -45,6 +45,12 @@ def add_json(parser: argparse.ArgumentParser, what: str = "one JSON object") -> 
     parser.add_argument("--json", action="store_true", help=f"print {what}")
 
 
+def add_no_exif(parser: argparse.ArgumentParser) -> None:
+    """Add --no-exif, for pictures in files."""
+    what = "read pictures as they are stored, as torchvision and timm do; by default their EXIF turns them upright"
+    parser.add_argument("--no-exif", action="store_true", help=what)
+
+
 def add_config(parser: argparse.ArgumentParser) -> None:
     """Add CONFIG, the file that `edged run` takes, and --set."""
     what = f"the config, a YAML file (default: {DEMO} if it exists)"

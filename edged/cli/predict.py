@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.camera.sources.decode import read_picture
 from edged.camera.sources.folder import SUFFIXES, pictures_in
 from edged.cli.model_options import add_model_options, given_model, show_preparation
-from edged.cli.options import add_example, add_json, positive
+from edged.cli.options import add_example, add_json, add_no_exif, positive
 from edged.cli.terminal import warn
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
 from edged.inference.classifier import Classifier
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--top", type=positive, default=5, metavar="K", help="classes to print (default: 5)")
     add_json(parser, "one JSON object a line, for each picture")
+    add_no_exif(parser)
     raw = "also write the network's outputs: .npy, float32 [pictures, classes]; NaN for an unreadable picture"
     parser.add_argument("--raw", type=Path, metavar="FILE", help=raw)
     device = "as in the config (default: auto, or NumPy if there is no OpenCL device)"
@@ -58,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     classifier = _open_device(model, arguments.device)
     answers = []
     for path in _pictures_in(arguments.pictures):
-        answer = _answer(path, classifier, arguments.top)
+        answer = _answer(path, classifier, arguments)
         answers.append(answer)
         _print(answer, model, classifier.device, as_json=arguments.json)
     if arguments.raw:
@@ -82,14 +84,14 @@ def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
         yield from (pictures_in(path) or [path]) if path.is_dir() else [path]
 
 
-def _answer(path: Path, classifier: Classifier, top: int) -> Answer:
+def _answer(path: Path, classifier: Classifier, arguments: argparse.Namespace) -> Answer:
     try:
         _require_picture(path)
-        outputs = classifier.outputs([path])[0]
+        outputs = classifier.outputs(read_picture(path, upright=not arguments.no_exif))
     except ImageError as error:
         return Answer(path, error=error)
     try:
-        return Answer(path, outputs, classifier.top(classifier.scores(outputs), top))
+        return Answer(path, outputs, classifier.top(classifier.scores(outputs), arguments.top))
     except ModelError as error:
         return Answer(path, outputs, error=ModelError(f"{path}: {error}"))
 

@@ -5,7 +5,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
@@ -40,10 +40,11 @@ class LabelledPicture(Protocol):
 
 @dataclass(frozen=True)
 class PictureFile:
-    """A picture in a file."""
+    """A picture in a file. `upright`: whether its EXIF turns it."""
 
     path: Path
     classes: tuple[int, ...]
+    upright: bool = True
 
     @property
     def name(self) -> str:
@@ -51,7 +52,7 @@ class PictureFile:
 
     def pixels(self) -> Pixels:
         """Read the file as cameras do."""
-        return read_picture(self.path)
+        return read_picture(self.path, upright=self.upright)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,13 @@ class LabelledPictures:
             return self
         chosen = [self.pictures[place * len(self) // most] for place in range(most)]
         return LabelledPictures(chosen, f"{self.fingerprint}/{most}")
+
+    def without_exif(self) -> "LabelledPictures":
+        """Return the same pictures as they are stored: no EXIF turns them."""
+        stored = [
+            replace(each, upright=False) if isinstance(each, PictureFile) else each for each in self.pictures
+        ]
+        return LabelledPictures(stored, f"{self.fingerprint}/stored")
 
 
 def labelled_pictures(path: Path, labels: Sequence[str]) -> LabelledPictures:

@@ -1,5 +1,6 @@
 """Pictures and videos made for a test."""
 
+import struct
 from pathlib import Path
 
 import cv2
@@ -17,6 +18,16 @@ def write_picture(path: Path, pixels: Pixels) -> Path:
     """`pixels` (RGB) as a file of the kind that its suffix names; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     assert cv2.imwrite(str(path), cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))
+    return path
+
+
+def turned_picture(path: Path, seed: int = 0) -> Path:
+    """A JPEG of coloured noise, 24×16, whose EXIF says that it is upright after a quarter turn: 16×24."""
+    pixels = np.random.default_rng(seed).integers(0, 256, (16, 24, 3)).astype(np.uint8)
+    content = write_picture(path, pixels).read_bytes()
+    entry = struct.pack(">HHIHH", 0x0112, 3, 1, 6, 0)
+    exif = b"Exif\0\0MM\0*" + struct.pack(">IH", 8, 1) + entry + bytes(4)
+    path.write_bytes(content[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + content[2:])
     return path
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from edged.camera.sources.decode import MOST_PIXELS, decode_picture, read_picture, size_of
 from edged.errors import ImageError
-from tests.camera.pictures import write_picture
+from tests.camera.pictures import turned_picture, write_picture
 from tests.eventually import LIMIT_S
 
 ENCODINGS = {
@@ -74,13 +74,12 @@ def test_the_end_of_a_preview_within_a_jpeg_is_not_its_end() -> None:
         decode_picture(with_preview[:-2], "a")
 
 
-def test_a_picture_is_turned_upright_by_its_exif() -> None:
-    entry = struct.pack(">HHIHH", 0x0112, 3, 1, 6, 0)  # orientation: turned by a quarter
-    exif = b"Exif\0\0MM\0*" + struct.pack(">IH", 8, 1) + entry + bytes(4)
-    content = encoded("baseline JPEG")
-    turned = content[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + content[2:]
+def test_a_picture_is_turned_upright_by_its_exif_or_read_as_it_is_stored(tmp_path: Path) -> None:
+    path = turned_picture(tmp_path / "turned.jpg")
+    stored = read_picture(path, upright=False)
 
-    assert decode_picture(turned, "a").shape == (163, 121, 3)
+    assert stored.shape == (16, 24, 3)
+    assert np.array_equal(read_picture(path), np.rot90(stored, k=-1))
 
 
 def test_pictures_are_rgb(tmp_path: Path) -> None:

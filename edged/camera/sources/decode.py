@@ -124,19 +124,19 @@ _READERS: Mapping[bytes, Callable[[bytes], Size | None]] = {
 }
 
 
-def read_picture(path: Path) -> Pixels:
-    """Return the picture in a file as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
+def read_picture(path: Path, *, upright: bool = True) -> Pixels:
+    """Return the picture in a file as uint8 [H, W, 3] RGB, turned by its EXIF if `upright`. Raises ImageError."""
     try:
         content = read_regular_file(path, MOST_BYTES)
     except FileNotFoundError:
         raise ImageError(f"{path} does not exist") from None
     except OSError as error:
         raise ImageError(f"{path} cannot be read: {error.strerror}") from None
-    return decode_picture(content, str(path))
+    return decode_picture(content, str(path), upright=upright)
 
 
-def decode_picture(content: bytes, name: str) -> Pixels:
-    """Return the picture in `content` as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
+def decode_picture(content: bytes, name: str, *, upright: bool = True) -> Pixels:
+    """Return the picture in `content` as uint8 [H, W, 3] RGB; see `read_picture`. Raises ImageError."""
     try:
         size = size_of(content)
     except ValueError as error:
@@ -147,7 +147,7 @@ def decode_picture(content: bytes, name: str) -> Pixels:
         most = f"{MOST_PIXELS // 10**6} million"
         raise ImageError(f"{name} has {size[0]}×{size[1]} pixels; up to {most} are supported")
     try:
-        pixels = decoded(content)
+        pixels = decoded(content, upright=upright)
     except ValueError as error:
         raise ImageError(f"{name} {error}") from None
     if pixels is None:

@@ -22,12 +22,14 @@ COMMENT = re.compile(rb"#[^\n]*")
 LARGEST = {np.dtype(np.uint8): 255, np.dtype(np.uint16): 65535}
 
 
-def decoded(content: bytes) -> Pixels | None:
-    """Return the picture as uint8 [H, W, 3] BGR, turned upright by its EXIF; None for a damaged one.
+def decoded(content: bytes, *, upright: bool) -> Pixels | None:
+    """Return the picture as uint8 [H, W, 3] BGR; None for a damaged one.
 
-    Raises ValueError, which describes the problem, for one of other numbers than of 8 or 16 bits.
+    upright: turn it by its EXIF. A TIFF is always turned by its own tag, as Pillow does it. Raises ValueError,
+    which describes the problem, for one of other numbers than of 8 or 16 bits.
     """
-    pixels = _tiff(content) if content.startswith(tiff.BEGINNINGS) else _decoded(content, OF_ANY_DEPTH)
+    flags = OF_ANY_DEPTH if upright else OF_ANY_DEPTH | cv2.IMREAD_IGNORE_ORIENTATION
+    pixels = _tiff(content) if content.startswith(tiff.BEGINNINGS) else _decoded(content, flags)
     return None if pixels is None else _scaled(pixels, _largest(content, pixels))
 
 

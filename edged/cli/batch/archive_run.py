@@ -77,14 +77,15 @@ def run_batch(arguments: argparse.Namespace) -> None:
 def _options(arguments: argparse.Namespace) -> ClassifyOptions:
     """Return how chunks are classified. Raises ConfigError."""
     readers = arguments.readers or default_readers(arguments.threads)
-    return ClassifyOptions(worker_config(arguments), arguments.top, readers)
+    return ClassifyOptions(worker_config(arguments), arguments.top, readers, upright=not arguments.no_exif)
 
 
 def _identity(arguments: argparse.Namespace, model: Model) -> RunIdentity:
+    preparation = [*preparation_of(model), *(["no-exif"] if arguments.no_exif else [])]
     return RunIdentity(
         edged=__version__,
         model=f"{model.name} {model.sha256}",
-        preparation=json.dumps(preparation_of(model)),
+        preparation=json.dumps(preparation),
         precision=arguments.precision,
         batch=arguments.batch,
         top=arguments.top,

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from edged.cli.cluster_options import add_network_run, require, require_ray
-from edged.cli.options import add_example, positive
+from edged.cli.options import add_example, add_no_exif, positive
 from edged.cli.terminal import interrupt_on_sigterm
 from edged.worker.threads import limit_threads
 
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stride", type=positive, default=STRIDE, metavar="N", help=stride)
     chunk = f"answers per output file, which appears when it is complete (default: {CHUNK})"
     parser.add_argument("--chunk", type=positive, default=CHUNK, metavar="N", help=chunk)
+    add_no_exif(parser)
     readers = "threads that read and prepare pictures (default: one per processor, at most 4; --threads N: N − 1)"
     parser.add_argument("--readers", type=positive, metavar="N", help=readers)
     add_network_run(parser)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from edged.cli.cluster_options import add_network_run, require_ray
-from edged.cli.options import add_example, positive
+from edged.cli.options import add_example, add_no_exif, positive
 from edged.cli.terminal import interrupt_on_sigterm
 from edged.worker.threads import limit_threads
 
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help=data)
     count = "evaluate at most N pictures, evenly spaced (default: all)"
     parser.add_argument("--count", type=positive, metavar="N", help=count)
+    add_no_exif(parser)
     restart = "start over: discard the answers of an interrupted run with the same model, device and data"
     parser.add_argument("--restart", action="store_true", help=restart)
     add_network_run(parser)

@@ -131,6 +131,7 @@ class EvalReport:
             "precision": self._arguments.precision,
             "preparation": model.input.described,
             "prepared_by": model.prepared_by,
+            "exif": not self._arguments.no_exif,
             "data": str(self._arguments.data),
             "pictures": figures.pictures,
             "unread": [picture.name for picture, _ in self.unread()],
@@ -166,6 +167,8 @@ def run_evaluation(arguments: argparse.Namespace) -> int:
     show_preparation(model)
     data = labelled_pictures(arguments.data.absolute() if arguments.ray else arguments.data, model.labels)
     _require_labels(model, data)
+    if arguments.no_exif:
+        data = data.without_exif()
     if arguments.count:
         data = data.evenly_spaced(arguments.count)
     evaluation = _on_cluster(model, arguments) if arguments.ray else _here(model, arguments)
