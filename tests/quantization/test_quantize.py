@@ -119,6 +119,33 @@ def test_weights_behind_a_link_are_quantized(
     assert load_model(ModelConfig(path=target)).graph.operators
 
 
+@pytest.mark.parametrize("rescaling", [["Mul"], ["Mul", "Add"], ["Sub", "Div"]])
+def test_a_network_with_its_channels_last_that_scales_its_pictures_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], photos: Path, rescaling: list[str]
+) -> None:
+    network = Network([1, 16, 16, 3])
+    for kind in rescaling:
+        network.add(
+            kind, network.weight(np.array({"Mul": 1 / 255, "Div": 255, "Sub": 100, "Add": -0.5}[kind], np.float32))
+        )
+    network.add("Transpose", perm=[0, 3, 1, 2])
+    network.add("Conv", network.normal(8, 3, 3, 3, std=0.2), kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    network.add("Relu")
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+    network.add("Gemm", network.normal(8, 5, std=0.5))
+    source, target = network.save(tmp_path / "last.onnx"), tmp_path / "small.onnx"
+
+    arguments = ["quantize", source, "--images", photos, "--output", target, "--preprocess", "raw"]
+    assert run_command_line([*map(str, arguments), "--device", "numpy", "--json"]) == 0
+
+    assert all(layer["quantized"] for layer in json.loads(capsys.readouterr().out)["layers"])
+    model = load_model(ModelConfig(path=target, preprocess="raw"))
+    x = reference.prepare(random_images(model.input, 1), model.input)
+    expected = node_by_node(target, x.transpose(0, 2, 3, 1))
+    assert np.abs(reference.run(model.graph, x) - expected).max() < 0.02 * np.ptp(expected)
+
+
 def accuracy_is(monkeypatch: pytest.MonkeyPatch, of: Callable[[Graph], float]) -> None:
     """Judge networks by this function, in place of pictures."""
 

@@ -12,7 +12,9 @@ from edged.model.graph import Pair, Shape
 
 MAX_SIDE = 16384
 CHANNELS = 3  # if the file leaves it open
-ELEMENTWISE = {"Add", "Cast", "Div", "Identity", "Mul", "Sub"}  # with which a file may scale its pictures first
+ELEMENTWISE = {  # with which a file may scale its pictures first
+    *("Add", "Cast", "DequantizeLinear", "Div", "Identity", "Mul", "QuantizeLinear", "Sub"),
+}
 TYPES = {"FLOAT": "float32", "FLOAT16": "float32", "DOUBLE": "float32", "UINT8": "uint8"}
 
 
