@@ -4,13 +4,11 @@ import argparse
 import json
 from pathlib import Path
 
-from pydantic import ValidationError
-
+from edged.cli.given_metadata import given_metadata, replaced_by
 from edged.cli.model_options import add_input_options, given_keys, validated
 from edged.cli.options import add_example, add_json
 from edged.errors import ConfigError, ModelError
-from edged.messages.preparation import RECIPES, Preprocess
-from edged.model.metadata import PREFIX, Metadata, encode
+from edged.model.metadata import encode
 from edged.model.metadata_file import with_properties
 from edged.model.model_file import compress, is_compressed, read_content
 from edged.model.package import read_model
@@ -40,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the file in one step, if the metadata fits its network. Raises ConfigError, ModelError."""
     keys = given_keys(arguments)
     model, folders = read_model(validated(path=arguments.file, **keys))
-    metadata = _metadata(arguments.name, keys, model.labels)
+    metadata = given_metadata(keys, model.labels, arguments.name)
     properties = encode(metadata)
     if not properties:
         raise ConfigError("nothing to write: give --preprocess, --labels, --name or other options")
@@ -49,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if target != source and not folders <= {target.parent.resolve()}:
         places = " and ".join(map(str, sorted(folders)))
         raise ConfigError(f"--output {target}: {source} has external weights: write the new file to {places}")
-    _replace(source, target, properties, _replaced_by(metadata.preprocess))
+    _replace(source, target, properties, replaced_by(metadata.preprocess))
     name = metadata.name or model.name
     if arguments.json:
         prepared = {
@@ -63,25 +61,6 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{target}: {name}, {classes}; pictures are prepared as {model.input.described}")
     print(f"scores are {score_rule(model).described}")
     return 0
-
-
-def _metadata(name: str | None, keys: dict[str, object], labels: tuple[str, ...]) -> Metadata:
-    """Collect the metadata to write. Raises ConfigError."""
-    given = {key: value for key, value in keys.items() if key in Metadata.model_fields}
-    if "labels" in given:
-        given["labels"] = labels
-    try:
-        return Metadata.model_validate({**given, "name": name})
-    except ValidationError as error:
-        raise ConfigError("; ".join(f"--{e['loc'][0]}: {e['msg']}" for e in error.errors())) from None
-
-
-def _replaced_by(preprocess: Preprocess | None) -> frozenset[str]:
-    """List the properties of the file that a preprocessing recipe replaces."""
-    if preprocess is None:
-        return frozenset()
-    keys = ["resize", "scale", "mean", "std", *(["color"] if RECIPES[preprocess].color else [])]
-    return frozenset(PREFIX + key for key in keys)
 
 
 def _replace(source: Path, target: Path, properties: dict[str, str], removed: frozenset[str]) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from edged import config
 from edged.arithmetic import ceil_div
-from edged.cli.model_options import model_config
+from edged.cli.given_metadata import described
+from edged.cli.model_options import given_keys, model_config
 from edged.cli.options import add_example, positive
 from edged.cli.pictures import add_judged_options, judged_pictures, trained_model
 from edged.cli.terminal import StatusLine, note, warn
@@ -90,9 +91,8 @@ def _quantize(model: Model, source: Path, arguments: argparse.Namespace) -> "tup
         line.show(f"edged: calibrating with {counted(len(calibration.pictures), 'picture')}")
         size = model.input.width, model.input.height
         allowed = arguments.max_loss / 100
-        found = quantize(
-            read_file(source), size, calibration, judge, allowed, lambda text: line.show(f"edged: {text}")
-        )
+        file = described(read_file(source), given_keys(arguments), model.labels)
+        found = quantize(file, size, calibration, judge, allowed, lambda text: line.show(f"edged: {text}"))
     finally:
         line.clear()
     return judge, found

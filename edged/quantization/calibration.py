@@ -145,6 +145,7 @@ class Quantizer:
         model = onnx.load(path)
         leave_scores_in_floats(model)
         round_weights(model, self._weights, self._moments)
+        del model.metadata_props[:]
         content = model.SerializeToString()
         path.write_bytes(b"".join(with_properties(content, self._file.metadata, frozenset())))
         return read_file(path)

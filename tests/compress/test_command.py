@@ -59,6 +59,25 @@ def test_a_network_becomes_smaller_within_the_limit(
     assert (output / "size.svg").read_text().startswith("<svg")
 
 
+def test_the_result_needs_no_options_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    net, folder, labels = (
+        network(tmp_path / "net.onnx"),
+        pictures(tmp_path / "pictures", 8),
+        tmp_path / "labels.txt",
+    )
+    labels.write_text("ant\nbee\ncat\ndog\nelk\n")
+    options = ["--preprocess", "caffe", "--std", "2,3,4", "--labels", str(labels)]
+
+    compressed(capsys, net, "--images", folder, "--max-loss", "100", "--device", "numpy", *options)
+
+    wanted = config.ModelConfig(path=net, preprocess="caffe", std=(2, 3, 4), labels=labels)
+    asked = load_model(wanted)
+    for name in ("net.onnx", "net.onnx.zst"):
+        alone = load_model(config.ModelConfig(path=tmp_path / "net-compressed" / name))
+        assert (alone.input, alone.labels, alone.prepared_by) == (asked.input, asked.labels, "file")
+    assert read_file(tmp_path / "net-compressed/net.onnx").metadata["author"] == "somebody"
+
+
 def test_nothing_is_lost_where_no_loss_is_allowed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     net, folder = network(tmp_path / "net.onnx"), pictures(tmp_path / "pictures")
 

@@ -90,6 +90,39 @@ def test_the_result_is_of_whole_numbers_and_runs_in_onnxruntime_with_the_same_an
     assert np.abs(found - expected).max() < 0.05 * np.ptp(found)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"preprocess": "imagenet"},
+        {"preprocess": "caffe", "color": "rgb"},
+        {"scale": 0.5, "mean": (1.0, 2.0, 3.0), "std": (4.0, 5.0, 6.0), "resize": "pad"},
+        {"preprocess": "tf", "labels": "labels.txt"},
+    ],
+    ids="-".join,
+)
+def test_the_result_needs_no_options_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path, photos: Path, options: dict[str, Any]
+) -> None:
+    model = onnx.load(source)
+    onnx.helper.set_model_props(model, {"edged.mean": "[9, 9, 9]", "author": "Ada"})
+    onnx.save(model, source)
+    if "labels" in options:
+        options = options | {"labels": tmp_path / "labels.txt"}
+        options["labels"].write_text("0 ant\n1 bee\n2 cat\n3 dog\n4 elk\n")
+    target = tmp_path / "small.onnx"
+    given = [
+        f"--{key}={','.join(map(str, value)) if isinstance(value, tuple) else value}"
+        for key, value in options.items()
+    ]
+
+    command = ["quantize", source, "--images", photos, "--output", target, "--device", "numpy", *given]
+    assert run_command_line(list(map(str, command))) == 0
+
+    alone, asked = load_model(ModelConfig(path=target)), load_model(ModelConfig(path=source, **options))
+    assert (alone.input, alone.labels, alone.prepared_by) == (asked.input, asked.labels, "file")
+    assert "author" in read_file(target).metadata
+
+
 def test_an_old_file_becomes_one_that_onnxruntime_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path, photos: Path
 ) -> None:

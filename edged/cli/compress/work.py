@@ -10,7 +10,8 @@ import numpy as np
 import onnx
 
 from edged import config
-from edged.cli.model_options import model_config
+from edged.cli.given_metadata import described
+from edged.cli.model_options import given_keys, model_config
 from edged.cli.pictures import judged_pictures
 from edged.cli.terminal import StatusLine, note
 from edged.cli.train.data import open_source
@@ -136,7 +137,8 @@ class CompressionWork:
         path = model_path(self._wanted)
         self.folder: Path = arguments.output or Path(f"{model_stem(path)}-compressed")
         self._target = self.folder / f"{model_stem(path)}.onnx"
-        self._network = Network(read_file(path), (model.input.width, model.input.height))
+        file = described(read_file(path), given_keys(arguments), model.labels)
+        self._network = Network(file, (model.input.width, model.input.height))
         self._network.weights  # noqa: B018  # a network without weights to compress is an error before all work
         self._prepare_folder(path)
         self._line = StatusLine(every_s=EVERY_S)
