@@ -3,8 +3,8 @@
 import sys
 
 DAMAGED = (
-    "edged: its package is damaged: {error}. Install it again: pip install --force-reinstall with its wheel, or "
-    "dpkg --install with its Debian package, of which `dpkg --verify edged` names the damaged files"
+    "edged: its package is damaged: {error}. Install it again: {python} -m pip install --force-reinstall with its "
+    "wheel, or dpkg --install with its Debian package, of which `dpkg --verify edged` names the damaged files"
 )
 
 
@@ -15,7 +15,7 @@ def main() -> int:
 
         return run_command_line(sys.argv[1:])
     except ImportError as error:
-        sys.exit(DAMAGED.format(error=error))
+        sys.exit(DAMAGED.format(error=error, python=sys.executable))
 
 
 if __name__ == "__main__":

@@ -30,9 +30,9 @@ from edged.config.load import password_in
 from edged.errors import ConfigError
 from edged.messages import Event, Prediction, Status
 from edged.system.backoff import Backoff
+from edged.system.python_packages import install_command
 from edged.transport.tls import client_context
 
-INSTALL = "pip install paho-mqtt"
 KEEPALIVE_S = 15
 LONGEST_WAIT_S = 60  # between two attempts to connect; a connection that lasts so long has succeeded
 QUEUED = 1000  # events that wait for a broker; of a retained topic only the last message waits
@@ -49,7 +49,7 @@ class Broker:
             from paho.mqtt import client as mqtt
             from paho.mqtt.enums import CallbackAPIVersion
         except ImportError:
-            raise ConfigError(f"edged bridge mqtt needs paho-mqtt: {INSTALL}") from None
+            raise ConfigError(f"edged bridge mqtt needs paho-mqtt: {install_command('paho-mqtt')}") from None
         self._config = config
         self._last: dict[str, MqttMessage] = {}
         self._problem = ""

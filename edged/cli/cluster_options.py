@@ -13,6 +13,7 @@ from edged import __version__, config
 from edged.cli.model_options import add_input_options, add_plan_options, model_config
 from edged.cli.options import add_json, positive
 from edged.errors import ConfigError
+from edged.system.python_packages import install_command
 
 if TYPE_CHECKING:
     from edged.cluster.node import ClusterOptions, NodeOptions
@@ -49,7 +50,7 @@ def require_ray(arguments: argparse.Namespace) -> None:
 def require(module: str, what: str, package: str = "") -> None:
     """Raise ConfigError, which names the `package` to install for `what`, if there is no such module."""
     if find_spec(module) is None:
-        raise ConfigError(f"{what} needs {package or module}: pip install '{package or module}'")
+        raise ConfigError(f"{what} needs {package or module}: {install_command(package or module)}")
 
 
 def worker_config(arguments: argparse.Namespace) -> config.WorkerConfig:

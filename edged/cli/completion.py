@@ -5,6 +5,7 @@ import argparse
 from edged.cli import command_parser
 from edged.cli.options import add_example
 from edged.errors import ConfigError
+from edged.system.python_packages import install_command
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -24,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        raise ConfigError("edged completion needs shtab: pip install shtab") from None
+        raise ConfigError(f"edged completion needs shtab: {install_command('shtab')}") from None
     parser = command_parser()
     _complete_files(parser, shtab.FILE, shtab.DIRECTORY)
     print(shtab.complete(parser, arguments.shell))

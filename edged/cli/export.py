@@ -19,6 +19,7 @@ from edged.errors import ConfigError, EdgedError
 from edged.hub.journal.reader import JournalReader
 from edged.messages import Prediction, prediction_from_json
 from edged.system.paths import journal_path
+from edged.system.python_packages import install_command
 
 logger = logging.getLogger("edged.export")
 
@@ -100,7 +101,7 @@ def _write_parquet(predictions: Iterable[bytes], path: Path | None) -> None:
         import pyarrow
         from pyarrow.parquet import ParquetWriter
     except ImportError:
-        raise ConfigError("--format parquet needs pyarrow: pip install pyarrow") from None
+        raise ConfigError(f"--format parquet needs pyarrow: {install_command('pyarrow')}") from None
     if path is None:
         raise ConfigError("--format parquet needs --output FILE: it is a binary format")
     types = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "text": pyarrow.string()}

@@ -15,6 +15,7 @@ from edged.config import Config, PublishConfig
 from edged.config.load import load_config, password_in
 from edged.errors import ConfigError
 from edged.hub.links.sockets import unusable
+from edged.system.python_packages import install_command
 from edged.transport.address import HOST_AND_PORT, host_and_port, is_local
 from edged.transport.client_socket import curve_of
 from edged.transport.tls import server_context
@@ -56,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
-        raise ConfigError("edged view needs starlette and uvicorn: pip install starlette uvicorn")
+        raise ConfigError(f"edged view needs starlette and uvicorn: {install_command('starlette', 'uvicorn')}")
     from edged.view.listener import listening
     from edged.view.server import view_server
     from edged.view.watcher import Watcher

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from edged.model import reference
 from edged.model.model_file import is_compressed, read_content
 from edged.model.package import Input
+from edged.system.python_packages import install_command
 
 TYPES = {"tensor(float16)": np.float16, "tensor(double)": np.float64, "tensor(uint8)": np.uint8}
 QUIET = 4  # log level of onnxruntime: fatal errors only
@@ -33,7 +34,7 @@ def onnxruntime_scores(path: Path, wanted: Input, images: NDArray[np.uint8]) -> 
     try:
         import onnxruntime
     except ImportError:
-        return OtherScores("", problem="onnxruntime is not installed (pip install onnxruntime)")
+        return OtherScores("", problem=f"onnxruntime is not installed: {install_command('onnxruntime')}")
     version = str(onnxruntime.__version__)
     try:
         scores = _scores(onnxruntime, path, reference.prepare(images, wanted))

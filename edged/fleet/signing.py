@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged.errors import ConfigError, ModelError
+from edged.system.python_packages import install_command
 from edged.transport.keys import create_key_file, key_name, located, read_key_file, refuse_if_open
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey
 
-INSTALL = "pip install 'nats-py[nkeys]'"
 SECRET, PUBLIC = ".signer.key", ".signer.pub"
 _HEX = r'^\s*{}-key\s*=\s*"([0-9a-f]{{64}})"\s*$'
 
@@ -95,7 +95,7 @@ def check_signature(content: bytes, public: str, signature: str, signers: Mappin
 
 def _check_installed() -> None:
     if find_spec("nacl") is None:
-        raise ConfigError(f"signatures of models need PyNaCl: {INSTALL}")
+        raise ConfigError(f"signatures of models need PyNaCl: {install_command('nats-py[nkeys]')}")
 
 
 def _key(which: str, text: str) -> bytes | None:

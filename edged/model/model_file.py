@@ -10,6 +10,7 @@ from pathlib import Path
 
 from edged.errors import ModelError
 from edged.system.files import open_regular_file, read_regular_file
+from edged.system.python_packages import install_command
 
 MAX_BYTES = 2**30
 
@@ -50,7 +51,6 @@ def _require(path: Path) -> None:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-INSTALL = "pip install zstandard"
 SUFFIX = ".zst"
 LEVEL = 22  # the highest: a file is written once and read often
 MAX_RATIO = 1000  # a file of weights stays far below it; one made to fill the memory does not
@@ -75,7 +75,7 @@ def compress(content: bytes, borders: Sequence[int] = ()) -> bytes:
     try:
         from zstandard import COMPRESSOBJ_FLUSH_BLOCK, ZstdCompressor
     except ImportError:
-        raise ModelError(f"compressing needs zstandard: {INSTALL}") from None
+        raise ModelError(f"compressing needs zstandard: {install_command('zstandard')}") from None
 
     def in_parts(borders: Sequence[int]) -> bytes:
         frame = ZstdCompressor(level=LEVEL, write_checksum=True).compressobj(size=len(content))
@@ -97,7 +97,7 @@ def decompress(content: bytes, path: Path, most: int) -> bytes:
     try:
         from zstandard import CONTENTSIZE_UNKNOWN, ZstdDecompressor, ZstdError, get_frame_parameters
     except ImportError:
-        problem = f"reading it needs zstandard: {INSTALL}, or `zstd -d {path.name}`"
+        problem = f"reading it needs zstandard: `zstd -d {path.name}`, or {install_command('zstandard')}"
         raise ModelError(f"{path}: {problem}") from None
     try:
         size = get_frame_parameters(content).content_size

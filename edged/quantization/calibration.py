@@ -35,6 +35,7 @@ from edged.model.onnx_reader import graph_of
 from edged.model.package import Input
 from edged.quantization.file import FLOAT, HALF, as_float32, leave_scores_in_floats, name_nodes
 from edged.quantization.ranges import Range, least_error_ranges, overrides
+from edged.system.python_packages import install_command
 
 STEPS, SCALE = "_quantized", "_scale"  # the tools append these to the name of a weight
 MOST = 127  # steps of a weight; its zero point is 0
@@ -42,7 +43,6 @@ MOST = 127  # steps of a weight; its zero point is 0
 Floats = NDArray[np.float64]
 
 BY_CHANNEL = 13  # the opset from which on weights have scales by channel
-INSTALL = "pip install onnxruntime"
 QUANTIZED = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"}
 METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy", "mse": "MinMax"}  # of the tools
 
@@ -176,7 +176,7 @@ class Quantizer:
             from onnxruntime import quantization
             from onnxruntime.quantization import shape_inference  # noqa: F401
         except ImportError:
-            raise ModelError(f"quantizing needs onnxruntime: {INSTALL}") from None
+            raise ModelError(f"quantizing needs onnxruntime: {install_command('onnxruntime')}") from None
         logging.disable(logging.ERROR)
         try:
             with contextlib.redirect_stdout(io.StringIO()):

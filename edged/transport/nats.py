@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from edged.errors import ConfigError, ServerError
+from edged.system.python_packages import install_command
 from edged.transport.keys import located, read_key_file, refuse_if_open
 from edged.transport.tls import client_context
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
 
-INSTALL = "pip install 'nats-py[nkeys]'"
 CONNECT_S = 5
 AGAIN_S = 2  # between two attempts at the same server
 CLOSE_S = 1
@@ -75,7 +75,7 @@ async def connect(access: NatsAccess, name: str, *, reconnects: bool = True) -> 
     try:
         import nats.errors
     except ImportError:
-        raise ConfigError(f"NATS needs nats-py: {INSTALL}") from None
+        raise ConfigError(f"NATS needs nats-py: {install_command('nats-py[nkeys]')}") from None
     logging.getLogger("asyncio").addFilter(_is_of_use)
     problems = _Problems()
     options = _identity(access) | _encryption(access) | _first_attempt(access.servers, name)

@@ -23,6 +23,7 @@ from edged.model.package import load_model
 from edged.quantization.calibration import Calibration, Quantizer
 from edged.quantization.noise import LAYERS, LayerNoise, layer_noise, worst
 from edged.quantization.search import nodes_at_ends, nodes_before, nodes_of
+from edged.system.python_packages import install_command
 from tests.cli import models
 from tests.engine.networks import random_images
 from tests.evaluation.pictures import picture
@@ -272,7 +273,7 @@ def test_without_onnxruntime_one_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     assert run_command_line(["quantize", str(source), "--images", str(photos), "--device", "numpy"]) == 2
-    assert "quantizing needs onnxruntime: pip install onnxruntime" in capsys.readouterr().err
+    assert f"quantizing needs onnxruntime: {install_command('onnxruntime')}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

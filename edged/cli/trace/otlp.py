@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 from edged.cli.trace.frames import FrameWay, Piece
 from edged.errors import ConfigError, EdgedError
+from edged.system.python_packages import install_command
 
-INSTALL = "pip install opentelemetry-proto"
 PATH = "/v1/traces"  # of a collector, unless the endpoint names another one
 FRAMES = 200  # in a request
 LIMIT_S = 10.0
@@ -37,7 +37,9 @@ def check_installed() -> None:
     try:
         import opentelemetry.proto.collector.trace.v1.trace_service_pb2  # noqa: F401
     except ImportError:
-        raise ConfigError(f"edged trace --otlp needs opentelemetry-proto: {INSTALL}") from None
+        raise ConfigError(
+            f"edged trace --otlp needs opentelemetry-proto: {install_command('opentelemetry-proto')}"
+        ) from None
 
 
 def send_frames(url: str, node: str, ways: Sequence[FrameWay]) -> int:

@@ -1,0 +1,41 @@
+"""How a Python package is installed beside edged, as a command to type.
+
+A bare `pip` is often that of another Python, and Debian's and Ubuntu's own refuses (PEP 668: externally managed).
+"""
+
+import os
+import shlex
+import shutil
+import sys
+import sysconfig
+from importlib.util import find_spec
+from pathlib import Path
+
+MARKER = "EXTERNALLY-MANAGED"  # PEP 668
+
+
+def install_command(*packages: str) -> str:
+    """Return the command that installs packages where this process finds them."""
+    wanted, python = shlex.join(packages), shlex.quote(sys.executable or "python3")
+    root = "" if os.access(sys.prefix, os.W_OK) or not shutil.which("sudo") else "sudo "
+    if sys.prefix == sys.base_prefix:
+        accepts = " --break-system-packages" if _is_managed() else ""
+        return f"{root}{python} -m pip install{accepts} {wanted}"
+    if find_spec("pip"):
+        return f"{root}{python} -m pip install {wanted}"
+    if _is_made_by_uv():
+        return f"{root}uv pip install --python {python} {wanted}"
+    # as in the Debian package, whose virtual environment has no pip: that of the system installs there
+    return f"{root}python3 -m pip --python {python} install {wanted} (pip is in the package python3-pip)"
+
+
+def _is_managed() -> bool:
+    """Return whether the system's package manager owns this Python."""
+    return (Path(sysconfig.get_path("stdlib")) / MARKER).exists()
+
+
+def _is_made_by_uv() -> bool:
+    try:
+        return "\nuv = " in (Path(sys.prefix) / "pyvenv.cfg").read_text()
+    except OSError:
+        return False
