@@ -73,7 +73,7 @@ def facts_of(path: Path) -> FileFacts:
         file.opset,
         " ".join(filter(None, (file.model.producer_name, file.model.producer_version))),
         len(graph.node),
-        sum(part.stat().st_size for part in (path, *file.external)),
+        file.nbytes,
         _tensors(entry for entry in graph.input if entry.name not in weights),
         _tensors(graph.output),
         missing_operators(file),

@@ -21,6 +21,7 @@ from edged.system.plain_text import counted, printable_json, printable_lines
 
 if TYPE_CHECKING:
     from edged.compress.judge import Judge, JudgedPictures
+    from edged.model.from_onnx.file import OnnxFile
     from edged.quantization.search import Quantized
 
 METHODS = ("minmax", "percentile", "entropy", "mse")
@@ -56,7 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
     target: Path = arguments.output or Path(f"{model_stem(source)}-int8.onnx")
     if target.resolve() == source.resolve():
         raise ConfigError(f"--output {target}: is the original; give another name")
-    judge, found = _quantize(model, source, arguments)
+    from edged.model.from_onnx.file import read_file  # loads onnx
+
+    file = described(read_file(source), given_keys(arguments), model.labels)
+    judge, found = _quantize(model, file, arguments)
     write_result(target, found.content)
     note(f"wrote {target}")
     if arguments.chart:
@@ -64,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         write_result(arguments.chart, noise_chart(target.name, found.layers).encode())
         note(f"wrote {arguments.chart}")
-    report = _report(source, target, judge, found)
+    report = _report(file, target, judge, found)
     if arguments.json:
         print(printable_json(json.dumps(report, ensure_ascii=False)))
     else:
@@ -75,9 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _quantize(model: Model, source: Path, arguments: argparse.Namespace) -> "tuple[Judge, Quantized]":
+def _quantize(model: Model, file: "OnnxFile", arguments: argparse.Namespace) -> "tuple[Judge, Quantized]":
     from edged.compress.judge import Judge
-    from edged.model.from_onnx.file import read_file
     from edged.quantization.calibration import Calibration
     from edged.quantization.search import quantize
 
@@ -91,7 +94,6 @@ def _quantize(model: Model, source: Path, arguments: argparse.Namespace) -> "tup
         line.show(f"edged: calibrating with {counted(len(calibration.pictures), 'picture')}")
         size = model.input.width, model.input.height
         allowed = arguments.max_loss / 100
-        file = described(read_file(source), given_keys(arguments), model.labels)
         found = quantize(file, size, calibration, judge, allowed, lambda text: line.show(f"edged: {text}"))
     finally:
         line.clear()
@@ -109,10 +111,10 @@ def _pictures(model: Model, arguments: argparse.Namespace, line: StatusLine) -> 
     return prepared(live_frames(arguments.config, arguments.camera, model, count, line))
 
 
-def _report(source: Path, target: Path, judge: "Judge", found: "Quantized") -> dict[str, Any]:
+def _report(file: "OnnxFile", target: Path, judge: "Judge", found: "Quantized") -> dict[str, Any]:
     return {
         "file": str(target),
-        "bytes": [source.stat().st_size, target.stat().st_size],
+        "bytes": [file.nbytes, target.stat().st_size],
         "accuracy": [judge.accuracy, found.accuracy],
         "device": judge.device_name,
         "in_floats": list(found.in_floats),

@@ -79,7 +79,7 @@ def written(
     sizes = write_network(small, path)
     result = load_model(wanted.model_copy(update={"path": compressed_path(path), "name": None}))
     reached = judge.measure(result.sha256, lambda: result.graph)
-    original = network.file.path.stat().st_size
+    original = network.file.nbytes
     pruned_bytes = len(compress(pruned.SerializeToString()))
     return [
         CompressionStep("float", "ONNX", original, judge.accuracy),

@@ -148,9 +148,10 @@ def test_weights_behind_a_link_are_quantized(
     (tmp_path / "snapshot/linked.data").symlink_to(tmp_path / "blob")
 
     target = tmp_path / "small.onnx"
-    quantized(capsys, link, "--images", photos, "--output", target, "--device", "numpy")
+    report = quantized(capsys, link, "--images", photos, "--output", target, "--device", "numpy")
 
     assert load_model(ModelConfig(path=target)).graph.operators
+    assert report["bytes"] == [link.stat().st_size + (tmp_path / "blob").stat().st_size, target.stat().st_size]
 
 
 @pytest.mark.parametrize("rescaling", [["Mul"], ["Mul", "Add"], ["Sub", "Div"]])

@@ -35,6 +35,11 @@ class OnnxFile:
     external: tuple[Path, ...] = ()
     data_folders: frozenset[Path] = frozenset()
 
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes on disk, those of the other files included."""
+        return sum(part.stat().st_size for part in (self.path, *self.external))
+
 
 def read_file(path: Path) -> OnnxFile:
     """Read and check the frame of the file, not yet its operators. Raises ModelError."""
