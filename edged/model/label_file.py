@@ -25,6 +25,7 @@ TOKEN = re.compile(
     re.ASCII,
 )
 MOST_NESTED = 3
+LEAST_DISTINCT = 0.9  # of labels without their indexes; ImageNet has two cranes
 MOST_SHOWN = 40  # characters of a wrong value
 
 
@@ -42,10 +43,10 @@ def read_labels(path: Path, classes: int) -> tuple[str, ...]:
 def labels_of_properties(properties: Mapping[str, str], classes: int, path: Path) -> tuple[str, ...] | None:
     """Read the labels that Ultralytics writes into a model file, as `{0: 'cat', 1: 'dog'}`; None if it has none.
 
-    Another text under that key is of another program. Raises ModelError.
+    Another text under that key, or one of megabytes, is of another program. Raises ModelError.
     """
     text = properties.get(ULTRALYTICS, "")
-    if not OPENS_VALUE.match(text):
+    if len(text) > MAX_LABEL_BYTES or not OPENS_VALUE.match(text):
         return None
     try:
         return _of_value(_parsed(text), classes)
@@ -76,23 +77,39 @@ def _of_lines(path: Path, text: str, classes: int) -> tuple[str, ...]:
     if len(lines) != classes:
         raise ModelError(f"{path}: {_count(len(lines), classes)}: {_line_that_does_not_fit(lines, classes)}")
     by_index = _by_leading_index(lines)
-    if sorted(by_index) == list(range(1, classes + 1)) and list(by_index) != sorted(by_index):
-        raise ModelError(
-            f"{path}: its lines begin with 1 to {classes} in another order; expected indexes from 0 to "
-            f"{classes - 1}; if the numbers belong to the labels, write a JSON list"
-        )
-    return _in_order(by_index) if sorted(by_index) == list(range(classes)) else lines
+    try:
+        return _by_their_indexes(lines, by_index) if by_index else lines
+    except ModelError as error:
+        hint = f"expected indexes from 0 to {classes - 1}; if the numbers belong to the labels, write a JSON list"
+        raise ModelError(f"{path}: {error}; {hint}") from None
 
 
 def _by_leading_index(lines: Sequence[str]) -> dict[int, str]:
-    """Return the rest of each line by the number at its beginning; empty where these numbers may belong to labels.
+    """Return the rest of each line by the number at its beginning: `0 red`, `1: green`.
 
-    They are indexes if every line has one and a label of its own behind it: `0 red`, `1: green`. `0 fingers`,
-    `1 fingers` are labels, since without their numbers they would be the same.
+    Empty unless every line has another number, and something behind it.
     """
     found = [INDEXED.fullmatch(line) for line in lines]
     by_index = {int(match[1]): match[2] for match in found if match}
-    return by_index if len(set(by_index.values())) == len(lines) else {}
+    return by_index if len(by_index) == len(lines) else {}
+
+
+def _by_their_indexes(lines: tuple[str, ...], by_index: Mapping[int, str]) -> tuple[str, ...]:
+    """Return the labels of lines that all begin with numbers, which may be indexes or belong to the labels.
+
+    Raises ModelError where these would be different labels for a class.
+    """
+    places, count = list(by_index), len(lines)
+    if sorted(places) not in (list(range(count)), list(range(1, count + 1))):
+        return lines  # as in `20 km/h`
+    is_in_order = places == sorted(places)
+    if min(places) or len(set(by_index.values())) < LEAST_DISTINCT * count:  # as in `1 finger`, `2 fingers`
+        if is_in_order:
+            return lines
+        raise ModelError(f"its lines begin with {min(places)} to {max(places)} in another order")
+    if not is_in_order and list(lines) == sorted(lines):  # as folders are listed: `1 one`, `10 ten`, `2 two`
+        raise ModelError("its lines are in the order of their letters, not of their numbers")
+    return _in_order(by_index)
 
 
 def _line_that_does_not_fit(lines: Sequence[str], classes: int) -> str:

@@ -53,6 +53,7 @@ def test_a_form_that_some_tool_writes(tmp_path: Path, text: str) -> None:
         ("3 stooges", "2 apples", "2 pears"),
         ("0 fingers", "1 finger", "2 fingers"),
         ("1 red", "2 green", "3 blue"),
+        ("1 star", "2 stars", "3 stars"),
         ("0 red", "1 green", "blue"),
         ("0:00", "1:00", "2:00"),
         ("[unknown]", "cat", "dog"),
@@ -60,6 +61,21 @@ def test_a_form_that_some_tool_writes(tmp_path: Path, text: str) -> None:
 )
 def test_a_label_that_only_looks_like_another_form_stays_as_it_is(tmp_path: Path, labels: tuple[str, ...]) -> None:
     assert read_labels(written(tmp_path, "\n".join(labels)), 3) == labels
+
+
+def test_labels_with_indexes_may_have_a_name_twice_if_they_are_many(tmp_path: Path) -> None:
+    labels = [f"bird {number}" for number in range(19)] + ["bird 7"]
+    lines = [f"{index} {label}" for index, label in enumerate(labels)]
+
+    assert read_labels(written(tmp_path, "\n".join(reversed(lines))), 20) == tuple(labels)
+
+
+def test_lines_in_the_order_of_their_letters_may_be_labels_and_are_refused(tmp_path: Path) -> None:
+    folders = sorted(f"{index} thing {index}" for index in range(11))
+    assert folders[2] == "10 thing 10"
+
+    with pytest.raises(ModelError, match=r"in the order of their letters, not of their numbers; .* JSON list"):
+        read_labels(written(tmp_path, "\n".join(folders)), 11)
 
 
 def test_labels_that_are_digits_may_have_indexes(tmp_path: Path) -> None:
@@ -79,6 +95,7 @@ def test_labels_that_are_digits_may_have_indexes(tmp_path: Path) -> None:
             "2 green\n1 red\n3 blue",
             "begin with 1 to 3 in another order; expected indexes from 0 to 2; .*JSON list",
         ),
+        ("2 fingers\n0 fingers\n1 finger", "begin with 0 to 2 in another order; .*JSON list"),
         ('["red", "green"]', "has 2 labels for the 3 classes of the model: none for class 2"),
         ('["none", "red", "green", "blue"]', "class 0 is 'none', which the model does not have; remove it"),
         ('["red", "green", "blue", "black"]', "class 3 is 'black', which the model does not have"),
