@@ -179,7 +179,7 @@ class Examination:
 
     def _compare(self, site: Site[Any], choice: Choice, tensors: Mapping[str, Array]) -> WrongVariant | None:
         """Compare the output of `choice` for its own inputs, of the last frame: earlier errors do not count."""
-        inputs = tuple(np.asarray(tensors[tensor.name][-1:], np.float32) for tensor in site.inputs)
+        inputs = tuple(np.asarray(each, np.float32) for each in inputs_in_graph(self._graph, site, tensors))
         error = operator_error(site, inputs, tensors[site.output.name][-1:])
         if error is None or error.is_right:
             return None
@@ -216,6 +216,16 @@ def written_tensors(plan: Plan, sites: Sequence[Site[Any]]) -> dict[str, Tensor]
     if plan.prepared:
         outputs[plan.launches[0].operator] = plan.prepared.name
     return {operator: in_memory[name] for operator, name in outputs.items() if name != plan.output.name}
+
+
+def inputs_in_graph(graph: Graph, site: Site[Any], tensors: Mapping[str, Array]) -> Iterator[Array]:
+    """Yield what an operator read of the last frame, [1, …] in the shape of the graph.
+
+    `tensors` are those of the device, where a frame has three axes, whatever it has in the graph.
+    """
+    for tensor in site.inputs:
+        values = tensors[tensor.name][-1:]
+        yield values.reshape(1, *graph.shapes[tensor.name]) if tensor.name in graph.shapes else values
 
 
 @dataclass(frozen=True)

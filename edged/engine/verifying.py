@@ -16,6 +16,7 @@ from edged.engine.device import Device
 from edged.engine.planner import STORED, make_plan
 from edged.engine.proving import (
     SCORES_CLOSE,
+    inputs_in_graph,
     operator_error,
     prepared_by_reference,
     share_of_range,
@@ -168,7 +169,7 @@ class Verification:
         found = tensors[self._outputs[layer.layer]]
         own = None
         if site := self._sites.get(layer.layer):
-            inputs = tuple(np.asarray(tensors[tensor.name], np.float64) for tensor in site.inputs)
+            inputs = tuple(np.asarray(each, np.float64) for each in inputs_in_graph(self._graph, site, tensors))
             own = operator_error(site, inputs, found)
         total = share_of_range(np.asarray(found, np.float64).reshape(expected.shape), expected)
         largest = float(np.abs(expected).max())

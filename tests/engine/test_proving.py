@@ -17,7 +17,7 @@ from edged.engine.selection import Rules
 from edged.errors import DeviceError, DeviceMemoryError
 from edged.model import reference
 from edged.model.cuts import cut_after, part
-from edged.model.graph import AveragePool, Combine, Dense, Flatten, Graph, Softmax
+from edged.model.graph import AveragePool, Combine, Dense, Flatten, Graph, Rearrange, Softmax
 from edged.model.model_part import ModelPart
 from edged.model.package import Input, load_model
 from edged.model.shapes import make_graph
@@ -100,6 +100,24 @@ def test_a_constant_behind_the_scores_is_compared_too(device: Device, programs_d
     )
 
     found = examined(device, programs_directory, graph=make_graph("scaled", "image", (3, 39, 31), operators))
+
+    assert (found.wrong, "combine" in found.variants) == ((), True)
+
+
+def test_an_operator_on_windows_of_an_image_is_compared_too(device: Device, programs_directory: Path) -> None:
+    rows, columns = 39, 31
+    factors = np.array([2, 3, 5], np.float32).reshape(3, 1, 1, 1)
+    operators = (
+        Rearrange("windows", ("image",), "windows", (3, 3, 13, columns), (3 * rows * columns,), (1,)),
+        Combine("scaled", ("windows",), "scaled", "multiply", factors),
+        Rearrange("image_again", ("scaled",), "image_again", (3, rows, columns), (3 * rows * columns,), (1,)),
+        AveragePool("mean", ("image_again",), "mean", (rows, columns)),
+        Flatten("flat", ("mean",), "flat"),
+    )
+
+    found = examined(
+        device, programs_directory, graph=make_graph("windows", "image", (3, rows, columns), operators)
+    )
 
     assert (found.wrong, "combine" in found.variants) == ((), True)
 
