@@ -89,10 +89,10 @@ def test_dilated_windows_with_other_pads(tmp_path: Path, kind: str, attributes: 
 
 
 def test_pads_that_differ_by_side_of_windows_with_strides_of_1(tmp_path: Path) -> None:
-    """Given a Pad before the pool, so that the host computes both."""
+    """Given dilations, so that the host computes the pool."""
     network = Network(list(SHAPE))
     network.add("Pad", network.weight(np.array([0, 0, 1, 0, 0, 0, 0, 2])))
-    network.add("MaxPool", kernel_shape=[3, 3], pads=[0, 2, 1, 0])
+    network.add("MaxPool", kernel_shape=[3, 3], pads=[0, 2, 1, 0], dilations=[1, 2])
 
     found = scores(network, tmp_path / "net.onnx")
 

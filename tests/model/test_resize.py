@@ -131,7 +131,7 @@ def test_sizes_that_keep_the_ratio_of_the_sides(tmp_path: Path, policy: str) -> 
 
 @pytest.mark.parametrize("scales", [[1, 1.4, 1.4, 1], [1, 1, 1.4, 1], [1, 1, 1, 2], [1, 2, 1.5, 1.4]])
 def test_any_axes_of_a_frame_have_kernels(tmp_path: Path, scales: list[float]) -> None:
-    assert_equals_onnxruntime(resized(scales, [1, 5, 15, 3]), tmp_path / "net.onnx")
+    assert_equals_onnxruntime(resized(scales, [1, 5, 15, 4]), tmp_path / "net.onnx")
 
 
 def test_the_same_size_changes_nothing_whatever_the_scale(tmp_path: Path) -> None:

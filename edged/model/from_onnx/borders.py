@@ -3,7 +3,7 @@
 They are applied later, by the operator that reads the tensor; a Pad that repeats pixels is applied here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from edged.arithmetic import ceil_div
@@ -102,30 +102,46 @@ def pad(node: OnnxNode, scope: Scope) -> None:
     amounts = _pad_amounts(node, scope)
     if amounts[0] or amounts[4] or min(amounts) < 0 or max(amounts) > 2**16:
         raise ModelError(f"pads by {amounts}; supported are channels, rows and columns, by 0 to 65536")
-    _, before, top, left, _, after, bottom, right = amounts
     mode = node.text("mode", "constant")
     if mode != "constant":
+        _, before, top, left, _, after, bottom, right = amounts
         _mirror(node, scope, mode, (top, left, bottom, right), (before, after))
         return
-    value, filler = scope.bordered(node.input(0)), _filler(node, scope)
-    if filler and (before or after):
+    filler, value = _filler(node, scope), scope.raw_value(node.input(0))
+    places = scope.places(value) if value.strides is not None and value.dtype == "float32" else None
+    if places is None or len(places) != 3 or not value.has_batch:
+        padded = _padded(scope, scope.bordered(node.input(0)), amounts[1:4], amounts[5:], filler)
+    else:
+        padded = _padded_in_graph(scope, value, places, amounts, filler)
+    scope.define(node.output, padded)
+
+
+def _padded(scope: Scope, value: Value, before: Sequence[int], after: Sequence[int], filler: float) -> Value:
+    """Return an image with these pads of channels, rows and columns, which its reader applies."""
+    if filler and (before[0] or after[0]):
         raise ModelError(f"pads channels by {filler:g}; supported are zeros")
-    if any((*value.channel_pads, *value.pads)) and filler != value.filler:
-        value = scope.plain(node.input(0))
-    if any((top, left, bottom, right)) and value.steps != (1, 1):
-        value = scope.plain(node.input(0))
-    around = tuple(a + b for a, b in zip(value.pads, (top, left, bottom, right), strict=True))
-    channels, height, width = value.shape
-    scope.define(
-        node.output,
-        replace(
-            value,
-            shape=(channels + before + after, height + top + bottom, width + left + right),
-            channel_pads=(value.channel_pads[0] + before, value.channel_pads[1] + after),
-            pads=(around[0], around[1], around[2], around[3]),
-            filler=filler,
-        ),
+    has_others = filler != value.filler and any((*value.channel_pads, *value.pads))
+    if has_others or (any((*before[1:], *after[1:])) and value.steps != (1, 1)):
+        value = scope.applied(value)
+    around = tuple(a + b for a, b in zip(value.pads, (*before[1:], *after[1:]), strict=True))
+    return replace(
+        value,
+        shape=tuple(sum(sizes) for sizes in zip(value.shape, before, after, strict=True)),
+        channel_pads=(value.channel_pads[0] + before[0], value.channel_pads[1] + after[0]),
+        pads=(around[0], around[1], around[2], around[3]),
+        filler=filler,
     )
+
+
+def _padded_in_graph(
+    scope: Scope, value: Value, places: Sequence[int], amounts: Sequence[int], filler: float
+) -> Value:
+    """Return a view of an image that is padded as the graph has it. places: where the view's axes are there."""
+    before, after = ([amounts[first + places.index(place)] for place in range(3)] for first in (1, 5))
+    image = Value(value.tensor, scope.shapes[value.tensor])
+    padded = scope.applied(_padded(scope, image, before, after, filler))
+    batch, *axes = padded.axes
+    return scope.view(padded, (batch, *(axes[place] for place in places)))
 
 
 def _mirror(node: OnnxNode, scope: Scope, mode: str, pads: Pads, of_channels: Pair) -> None:

@@ -12,9 +12,14 @@ from edged.model.graph import Pair, Shape
 
 MAX_SIDE = 16384
 CHANNELS = 3  # if the file leaves it open
-ELEMENTWISE = {  # with which a file may scale its pictures first
-    *("Add", "Cast", "DequantizeLinear", "Div", "Identity", "Mul", "QuantizeLinear", "Sub"),
-}
+PICTURES = {1, CHANNELS}  # the channels of gray and of colored ones
+# Kinds that read channels as their second axis, and kinds behind which axes are no longer those of the input.
+OF_CHANNELS_FIRST = (
+    "AveragePool BatchNormalization Conv ConvInteger ConvTranspose DepthToSpace GlobalAveragePool GlobalLpPool "
+    "GlobalMaxPool GroupNormalization InstanceNormalization LRN LpPool MaxPool QLinearConv SpaceToDepth"
+)
+MOVES_AXES = "Einsum Flatten Gemm Reshape Shape Size Squeeze Unsqueeze"
+CHANNELS_FIRST = [0, 3, 1, 2]  # the order of a Transpose that brings them forward
 TYPES = {"FLOAT": "float32", "FLOAT16": "float32", "DOUBLE": "float32", "UINT8": "uint8"}
 
 
@@ -78,24 +83,40 @@ def _side(given: int, wanted: int) -> int:
 
 
 def is_channels_last(file: OnnxFile, source: str) -> bool:
-    """Return whether the input `source` has its channels last: a Transpose of it brings them forward.
+    """Return whether the input `source` has its channels last.
 
-    Arithmetic may come before the Transpose. tf2onnx writes a Reshape in its place for gray pictures: there the
-    last size alone tells.
+    A Transpose of it brings them forward, perhaps behind nodes that keep its axes. Where neither that nor a node
+    that reads channels as its second axis tells, the sizes do: tf2onnx writes a Reshape in place of the Transpose
+    for gray pictures, and networks without windows need neither.
     """
     (entry,) = (each for each in file.model.graph.input if each.name == source)
     sizes = [dim.dim_value for dim in entry.type.tensor_type.shape.dim]
-    if sizes[3] == 1 and sizes[2] != 1 and sizes[1] not in {1, CHANNELS}:
-        return True
+    if sizes[1] in PICTURES and sizes[3] > 0 and sizes[3] not in PICTURES:
+        return False
+    told = _told_by_nodes(file.model.graph, source)
+    return _told_by_sizes(sizes) if told is None else told
+
+
+def _told_by_nodes(graph: onnx.GraphProto, source: str) -> bool | None:
+    """Return what the first node tells that reads the input, or the same axes, in one of both orders."""
     tensors = {source}
-    for node in file.model.graph.node:
-        if not tensors.intersection(node.input):
+    for node in graph.node:
+        if tensors.isdisjoint(node.input):
             continue
-        if node.op_type in ELEMENTWISE:
+        if node.op_type == "Transpose":
+            if any(list(attribute.ints) == CHANNELS_FIRST for attribute in node.attribute):
+                return True
+        elif node.op_type in OF_CHANNELS_FIRST.split():
+            return False
+        elif node.op_type not in MOVES_AXES.split():
             tensors.update(node.output)
-        elif node.op_type == "Transpose" and any(list(entry.ints) == [0, 3, 1, 2] for entry in node.attribute):
-            return True
-    return False
+    return None
+
+
+def _told_by_sizes(sizes: Sequence[int]) -> bool:
+    """Return whether only the last size can be that of channels."""
+    _, first, second, last = sizes
+    return first not in PICTURES and (last == CHANNELS or (last == 1 and second != 1))
 
 
 def _listed(entries: Sequence[onnx.ValueInfoProto], what: str) -> str:

@@ -179,7 +179,7 @@ def _require_fixed_sizes(proto: onnx.NodeProto, node: OnnxNode, constants: Conta
 
 def _read(scope: Scope, name: str) -> Value:
     """Return an input in the file's order of axes."""
-    return integers_of(scope, scope.any_value(name))
+    return scope.in_order(integers_of(scope, scope.view_of(name)))
 
 
 def _as_single(node: OnnxNode, index: int, name: str, constant: Constant) -> Constant:

@@ -41,7 +41,7 @@ def quantize(node: OnnxNode, scope: Scope) -> None:
         raise ModelError(f"attribute output_dtype is supported only as the type of the zero point, {dtype}")
     value = scope.floats(node.input(0))
     has_channels = value.has_batch and len(value.shape) in {1, 3}  # which layers read in this order
-    value = scope.in_order(value) if has_channels else scope.elements(value)
+    value = scope.in_order(value) if has_channels and not scope.is_whole(value) else scope.elements(value)
     operator = Quantize(node.output, (value.tensor,), node.output, scale, _bounds(dtype, zero))
     scope.push_seen(operator, replace(value, tensor=node.output, dtype=dtype, zero=zero))
 
@@ -54,8 +54,8 @@ def dequantize(node: OnnxNode, scope: Scope) -> None:
         return
     scale, zero, _ = _scalar_grid(node, scope, 1, 2)
     steps = _steps(scope, node.input(0), zero)
-    floats = replace(steps, tensor=node.output, dtype="float32", zero=None)
-    scope.push_seen(Dequantize(node.output, (steps.tensor,), node.output, scale), floats)
+    operator = Dequantize(node.output, (steps.tensor,), node.output, scale)
+    scope.push_seen(operator, replace(steps, tensor=node.output, dtype="float32", zero=None))
 
 
 def integers_of(scope: Scope, value: Value) -> Value:
@@ -188,7 +188,7 @@ def _steps(scope: Scope, name: str, zero: int) -> Value:
     value = scope.view_of(name)
     if value.dtype not in STEP_TYPES:
         raise ModelError(f"input {name} is of type {value.dtype}; supported are int8 and uint8")
-    return _from_zero(scope, value, zero)
+    return _from_zero(scope, value if value.zero is not None else scope.elements(value), zero)
 
 
 def _from_zero(scope: Scope, value: Value, zero: int) -> Value:

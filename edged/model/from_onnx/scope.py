@@ -191,7 +191,7 @@ class Scope:
     def view_of(self, name: str) -> Value:
         """Return a tensor as `any_value` does, or a view of another one."""
         value = self.raw_value(name)
-        return self._select(value) if value.pending else value
+        return self.applied(value) if value.pending else value
 
     def floats(self, name: str) -> Value:
         """Return a tensor of floats as `view_of` does, with or without a batch."""
@@ -214,6 +214,14 @@ class Scope:
         axes = tuple(sorted((axis for axis in value.frame if axis.size > 1), key=lambda axis: -axis.stride))
         size = math.prod(self.shapes[value.tensor])
         return value.offset == 0 and math.prod(value.shape) == size and is_contiguous(axes)
+
+    def places(self, value: Value) -> tuple[int, ...] | None:
+        """Return which axis of the graph's tensor each axis of a frame is; None if it is no order of them."""
+        own, found = contiguous(self.shapes[value.tensor]), list[int]()
+        for axis in value.frame:
+            alike = (place for place, other in enumerate(own) if other == axis or other.size == axis.size == 1)
+            found.append(next((place for place in alike if place not in found), -1))
+        return tuple(found) if sorted(found) == list(range(len(own))) and self.is_whole(value) else None
 
     def in_order(self, value: Value) -> Value:
         """Return the same values as a tensor in the file's order of axes."""
@@ -275,7 +283,7 @@ class Scope:
     def plain(self, name: str) -> Value:
         """Return a tensor without pending steps or pads."""
         value = self.value(name)
-        return self._select(value) if value.pending else value
+        return self.applied(value) if value.pending else value
 
     def image(self, name: str) -> str:
         """Return the graph's tensor for an input of shape (channels, height, width)."""
@@ -285,7 +293,7 @@ class Scope:
         """Return an image, and the pads of `filler` around it that the reading operator must add itself."""
         value = self.value(name)
         if value.steps != (1, 1) or value.channel_pads != (0, 0) or value.filler != filler:
-            value = self._select(value)
+            value = self.applied(value)
         if any(value.pads):
             return value.tensor, value.pads
         return self._image(name, value), NO_PADS
@@ -365,8 +373,11 @@ class Scope:
             self.add(Unflatten(image, (tensor,), image))
         return image
 
-    def _select(self, value: Value) -> Value:
-        """Apply pads by a border, or by a 1×1 convolution whose weights are 1 for kept channels, else 0."""
+    def applied(self, value: Value) -> Value:
+        """Return a tensor with its pending steps and pads applied.
+
+        They are a border, or a 1×1 convolution whose weights are 1 for kept channels, else 0.
+        """
         if (value.steps, value.channel_pads) == ((1, 1), (0, 0)):
             return Value(self.with_border(value.tensor, value.pads, value.filler), value.shape)
         channels = self.shapes[value.tensor][0]

@@ -147,7 +147,10 @@ def _axes(node: OnnxNode, scope: Scope, rank: int) -> set[int] | None:
 
 def _see(node: OnnxNode, scope: Scope, dims: Shape) -> None:
     """Define the same values with the file's shape `dims`, for a batch of one."""
-    scope.define(node.output, as_shape(scope, scope.view_of(node.input(0)), dims))
+    value = scope.view_of(node.input(0))
+    if value.strides is not None:
+        require_numbers(value)
+    scope.define(node.output, as_shape(scope, value, dims))
 
 
 def as_shape(scope: Scope, value: Value, dims: Shape) -> Value:
