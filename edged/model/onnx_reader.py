@@ -37,6 +37,7 @@ from edged.model.from_onnx.ends import input_of, inputs_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import OnnxNode, array_of, captured_by, node_of
 from edged.model.from_onnx.on_host import OF_ANY_SIZE, refusal_of
+from edged.model.from_onnx.order import nodes_of
 from edged.model.from_onnx.qoperator import EXPANSIONS, MICROSOFT
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope
 from edged.model.graph import AveragePool, Graph, MaxPool, Pair
@@ -141,16 +142,20 @@ def read_network(file: OnnxFile, input_size: Pair | None = None) -> tuple[Graph,
 
 
 def read_nodes(content: onnx.GraphProto, opset: int, scope: Scope, path: str) -> None:
-    """Convert all constants and nodes of a file into `scope`. Raises ModelError, which names file and node."""
+    """Convert a file's constants, and the nodes that its outputs need, into `scope`.
+
+    Raises ModelError, which names file and node.
+    """
     for tensor in content.initializer:
         with _place(f"{path}: initializer {tensor.name}"):
             scope.define(tensor.name, array_of(tensor))
     for sparse in content.sparse_initializer:
         raise ModelError(f"{path}: initializer {sparse.values.name}: is sparse; supported are dense weights")
-    read = {name for proto in content.node for name in (*proto.input, *captured_by(proto))}
+    nodes = nodes_of(content)
+    read = {name for proto in nodes for name in (*proto.input, *captured_by(proto))}
     read |= {entry.name for entry in content.output}
-    scope.writers = {tensor: proto.name or tensor for proto in content.node for tensor in proto.output}
-    for proto in content.node:
+    scope.writers = {tensor: proto.name or tensor for proto in nodes for tensor in proto.output}
+    for proto in nodes:
         name = proto.name or (proto.output[0] if proto.output else "without a name")
         with _place(f"{path}: node {name} ({proto.op_type})"):
             _convert(proto, node_of(proto, opset, read), scope)
@@ -249,7 +254,7 @@ def missing_operators(file: OnnxFile) -> tuple[MissingOperator, ...]:
 def _unknown_nodes(file: OnnxFile) -> Iterator[tuple[str, str]]:
     """Yield kind and name of each node that neither a kernel nor the host computes, nor one of constants."""
     computed = {entry.name for entry in inputs_of(file)}
-    for node in file.model.graph.node:
+    for node in nodes_of(file.model.graph):
         if computed.isdisjoint((*node.input, *captured_by(node))) and node.op_type in OF_ANY_SIZE:
             continue
         computed.update(node.output)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+import onnx
 from onnx import helper
 
 from tests.model.onnx_chains import scan
@@ -16,6 +17,11 @@ def scan_of_operator_set_8(network: Network) -> None:
 
 def constants(network: Network, *numbers: float) -> list[str]:
     return [network.weight(np.array(number, np.float32)) for number in numbers]
+
+
+def ends_in(network: Network, node: onnx.NodeProto) -> None:
+    network.nodes.append(node)
+    network.tensor = node.output[0]
 
 
 EMPTY = helper.make_graph([], "empty", [], [])
@@ -39,7 +45,7 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
         "of type int8; supported are bfloat16, float16, float32 and float64",
     ),
     "a network that chooses": (
-        lambda n: n.nodes.append(helper.make_node("If", ["input"], ["chosen"])),
+        lambda n: ends_in(n, helper.make_node("If", ["input"], ["chosen"])),
         "runs another graph: export the network without it",
     ),
     "something random": (lambda n: n.add("Bernoulli"), "is random: export the network for inference"),
@@ -113,10 +119,11 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
         r"has shape \(2, 4, 9, 10\); supported is a batch",
     ),
     "a norm in training": (
-        lambda n: n.nodes.append(
+        lambda n: ends_in(
+            n,
             helper.make_node(
                 "BatchNormalization", ["input", *[n.weight(np.ones(4, np.float32))] * 4], list("yabcd")
-            )
+            ),
         ),
         "has several outputs, as in training; supported is inference: export it in eval mode",
     ),

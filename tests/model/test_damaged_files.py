@@ -339,7 +339,7 @@ def test_a_small_file_cannot_make_large_constants(
     name = network.weight(np.zeros((256, 64), np.int64))
     for _ in range(100):
         name = network.add(kind, *[name] * (count - 1), reads=name, **attributes)
-    network.add("Relu", reads="input")
+    network.add("Add", name, reads="input")
     path = network.save(tmp_path / "grows.onnx")
 
     monkeypatch.setattr("edged.model.from_onnx.scope.MAX_VALUES", 2**20)

@@ -7,6 +7,7 @@ import onnx
 from edged.errors import ModelError
 from edged.model.from_onnx.file import OnnxFile
 from edged.model.from_onnx.node import type_name
+from edged.model.from_onnx.order import nodes_of
 from edged.model.from_onnx.scope import Scope, Value
 from edged.model.graph import Pair, Shape
 
@@ -100,7 +101,7 @@ def is_channels_last(file: OnnxFile, source: str) -> bool:
 def _told_by_nodes(graph: onnx.GraphProto, source: str) -> bool | None:
     """Return what the first node tells that reads the input, or the same axes, in one of both orders."""
     tensors = {source}
-    for node in graph.node:
+    for node in nodes_of(graph):
         if tensors.isdisjoint(node.input):
             continue
         if node.op_type == "Transpose":
