@@ -1,6 +1,7 @@
 """Forms of files beside a list of ONNX's nodes in order: what runs in onnxruntime runs here, or is named."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,14 @@ def beside(*nodes: NodeProto) -> Change:
     return lambda model: model.graph.node.extend(nodes)
 
 
+def operator_sets(*versions: int) -> Change:
+    def change(model: onnx.ModelProto) -> None:
+        del model.opset_import[:]
+        model.opset_import.extend(helper.make_opsetid("", version) for version in versions)
+
+    return change
+
+
 UNREAD = {
     "an operator that finds values": [helper.make_node("NonZero", ["input"], ["places"])],
     "one that reads what it writes": [
@@ -96,3 +105,85 @@ def test_nodes_in_a_circle_are_named(tmp_path: Path) -> None:
         ModelError, match=r"node conv_0 .* only node globalaveragepool_1 after it: the graph has a cycle"
     ):
         read_onnx(saved(tmp_path / "net.onnx", circle))
+
+
+def test_an_operator_set_that_is_listed_twice(tmp_path: Path) -> None:
+    assert_equals_onnxruntime(saved(tmp_path / "net.onnx", operator_sets(17, 17)))
+
+
+def test_two_operator_sets_at_once_are_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        ModelError, match=r"requires the ONNX operator sets \[13, 17\] at once: export it with one"
+    ):
+        read_onnx(saved(tmp_path / "net.onnx", operator_sets(17, 13)))
+
+
+def function(name: str, *nodes: NodeProto, opset: int = 17) -> onnx.FunctionProto:
+    sets = [helper.make_opsetid("", opset), helper.make_opsetid("own", 1)]
+    return helper.make_function("own", name, ["x"], ["y"], nodes, sets)
+
+
+def call(name: str, reads: str = "x", writes: str = "y") -> NodeProto:
+    return helper.make_node(name, [reads], [writes], domain="own")
+
+
+def with_functions(*functions: onnx.FunctionProto) -> Change:
+    """Let the function `activation` compute what the Conv wrote, before its mean."""
+
+    def change(model: onnx.ModelProto) -> None:
+        model.opset_import.append(helper.make_opsetid("own", 1))
+        model.functions.extend(functions)
+        model.graph.node.insert(1, call("activation", "conv_0", "active"))
+        model.graph.node[2].input[0] = "active"
+
+    return change
+
+
+SWISH = (helper.make_node("Sigmoid", ["x"], ["share"]), helper.make_node("Mul", ["x", "share"], ["y"]))
+FUNCTIONS: dict[str, Sequence[onnx.FunctionProto]] = {
+    "one": [function("activation", *SWISH)],
+    "one that calls another": [function("swish", *SWISH), function("activation", call("swish", "x", "y"))],
+    "one that no node calls": [
+        function("activation", *SWISH),
+        function("other", helper.make_node("Relu", ["x"], ["y"])),
+    ],
+}
+
+
+@pytest.mark.parametrize("functions", FUNCTIONS)
+def test_functions_of_the_file_itself(tmp_path: Path, functions: str) -> None:
+    assert_equals_onnxruntime(saved(tmp_path / "net.onnx", with_functions(*FUNCTIONS[functions])))
+
+
+def test_a_function_of_an_older_operator_set_has_the_rules_of_that(tmp_path: Path) -> None:
+    """Given a Softmax of set 11, which is over all that follows its axis."""
+    older = function("activation", helper.make_node("Softmax", ["x"], ["y"], axis=1), opset=11)
+    path = saved(tmp_path / "net.onnx", with_functions(older))
+    flat = network()
+    flat.nodes[1:1] = [
+        helper.make_node("Flatten", ["conv_0"], ["flat"]),
+        helper.make_node("Softmax", ["flat"], ["shares"]),
+        helper.make_node("Reshape", ["shares", flat.weight(np.array([0, 5, 6, 7]))], ["active"]),
+    ]
+    flat.nodes[4].input[0] = "active"
+    expected = onnxruntime_outputs(flat.save(tmp_path / "flat.onnx"), frames())
+
+    assert relative_error(reference.run(read_onnx(path), frames()), expected) < 1e-5
+
+
+def test_functions_in_a_circle_are_named(tmp_path: Path) -> None:
+    circle = function("activation", call("other")), function("other", call("activation"))
+
+    with pytest.raises(ModelError, match="its function activation calls itself"):
+        read_onnx(saved(tmp_path / "net.onnx", with_functions(*circle)))
+
+
+def test_functions_that_make_a_huge_network_of_a_small_file_are_rejected(tmp_path: Path) -> None:
+    def doubled(name: str, inner: str) -> onnx.FunctionProto:
+        return function(name, call(inner, "x", "half"), call(inner, "half", "y"))
+
+    names = ["activation", *(f"level{depth}" for depth in range(30))]
+    functions = [doubled(*pair) for pair in pairwise(names)]
+
+    with pytest.raises(ModelError, match=r"its functions make \d{10} nodes of \d+ bytes; supported are 20000"):
+        read_onnx(saved(tmp_path / "net.onnx", with_functions(*functions, function(names[-1], *SWISH))))

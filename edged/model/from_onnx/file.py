@@ -13,6 +13,7 @@ import onnx
 
 from edged.errors import ModelError
 from edged.model.from_onnx.external import External, tensors_of
+from edged.model.from_onnx.inlining import inlined
 from edged.model.model_file import read_content
 
 MAX_NODES = 20_000
@@ -49,6 +50,10 @@ def read_file(path: Path) -> OnnxFile:
         model.ParseFromString(content)
     except Exception:  # protobuf's error class depends on its installed implementation
         raise ModelError(f"{path}: is not an ONNX file, or is cut short") from None
+    try:
+        model = inlined(model, MAX_NODES, MAX_BYTES)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
     if not model.graph.node:
         raise ModelError(f"{path}: holds no network; expected an ONNX file")
     if len(model.graph.node) > MAX_NODES:
@@ -67,8 +72,10 @@ def read_file(path: Path) -> OnnxFile:
 
 
 def _opset(path: Path, model: onnx.ModelProto) -> int:
-    versions = [entry.version for entry in model.opset_import if entry.domain in {"", "ai.onnx"}]
+    versions = sorted({entry.version for entry in model.opset_import if entry.domain in {"", "ai.onnx"}})
     newest = onnx.defs.onnx_opset_version()
+    if len(versions) > 1:
+        raise ModelError(f"{path}: requires the ONNX operator sets {versions} at once: export it with one of them")
     if len(versions) != 1 or not MIN_OPSET <= versions[0] <= newest:
         raise ModelError(
             f"{path}: requires ONNX operator set {versions or 'none'}; supported are {MIN_OPSET} to {newest}"
