@@ -32,7 +32,7 @@ from edged.model.from_onnx import (
     views,
     window,
 )
-from edged.model.from_onnx.declared import contradictions, require_declared_weights
+from edged.model.from_onnx.declared import contradictions, declared_dims, require_declared_weights
 from edged.model.from_onnx.ends import input_of, inputs_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import OnnxNode, array_of, captured_by, node_of
@@ -130,7 +130,7 @@ def read_network(file: OnnxFile, input_size: Pair | None = None) -> tuple[Graph,
     with _place(f"{file.path}: input"):
         source, shape = input_of(file, input_size)
         require_declared_weights(file)
-        scope = Scope(source, shape)
+        scope = Scope(source, shape, declared_dims(inputs_of(file)[0])[0])
     read_nodes(file.model.graph, file.opset, scope, str(file.path))
     with _place(f"{file.path}: output"):
         output = output_of(file, scope)

@@ -19,26 +19,29 @@ SHAPE = (3, 8, 9)
 Change = Callable[[onnx.ModelProto], None]
 
 
-def network() -> Network:
-    """A convolution, the mean of its channels and four scores."""
-    network = Network(["N", *SHAPE])
+def network(batch: int | str = "N", *, rows: int | None = None) -> Network:
+    """A convolution, the mean of its channels and four scores; `rows`: of a Reshape in place of Flatten."""
+    network = Network([batch, *SHAPE])
     network.add("Conv", network.normal(5, 3, 3, 3))
     network.add("GlobalAveragePool")
-    network.add("Flatten")
+    if rows is None:
+        network.add("Flatten")
+    else:
+        network.add("Reshape", network.weight(np.array([rows, -1])))
     network.add("Gemm", network.normal(5, 4))
     return network
 
 
-def saved(path: Path, *changes: Change) -> Path:
-    model = network().model()
+def saved(path: Path, *changes: Change, of: Network | None = None) -> Path:
+    model = (of or network()).model()
     for change in changes:
         change(model)
     path.write_bytes(model.SerializeToString())
     return path
 
 
-def frames() -> np.ndarray:
-    return np.random.default_rng(0).standard_normal((1, *SHAPE)).astype(np.float32)
+def frames(count: int = 1) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((count, *SHAPE)).astype(np.float32)
 
 
 def assert_equals_onnxruntime(path: Path) -> None:
@@ -116,6 +119,25 @@ def test_two_operator_sets_at_once_are_named(tmp_path: Path) -> None:
         ModelError, match=r"requires the ONNX operator sets \[13, 17\] at once: export it with one"
     ):
         read_onnx(saved(tmp_path / "net.onnx", operator_sets(17, 13)))
+
+
+@pytest.mark.parametrize("batch", [1, 16])
+def test_a_reshape_that_fixes_the_batch_of_the_file(tmp_path: Path, batch: int) -> None:
+    path = saved(tmp_path / "net.onnx", of=network(batch, rows=batch))
+    x = frames(batch)
+
+    found = reference.run(read_onnx(path), x)
+
+    assert relative_error(found, onnxruntime_outputs(path, x)) < 1e-5
+
+
+def test_a_reshape_across_the_frames_of_a_batch_is_refused_by_that_word(tmp_path: Path) -> None:
+    path = saved(tmp_path / "net.onnx", of=network(16, rows=8))
+
+    with pytest.raises(
+        ModelError, match=r"makes \(1, 5, 1, 1\) into \[8, -1\].*fixes a batch of 16 frames.*batch of 1"
+    ):
+        read_onnx(path)
 
 
 def function(name: str, *nodes: NodeProto, opset: int = 17) -> onnx.FunctionProto:

@@ -14,7 +14,7 @@ import onnx
 from edged.errors import ModelError
 from edged.model.from_onnx.external import External, tensors_of
 from edged.model.from_onnx.inlining import inlined
-from edged.model.model_file import read_content
+from edged.model.model_file import MAX_BYTES, read_content
 
 MAX_NODES = 20_000
 MIN_OPSET = 7

@@ -90,10 +90,13 @@ class Grid:
 class Scope:
     """Collects constants, tensors and operators. `source`: the network's input; `shape`: in the graph.
 
+    `batch`: the frames that the file fixes for its input, of which edged computes one; 0 if it leaves them open.
+
     The methods raise ModelError without file and node; the reader adds them.
     """
 
-    def __init__(self, source: Value, shape: Shape) -> None:
+    def __init__(self, source: Value, shape: Shape, batch: int = 1) -> None:
+        self.batch = batch
         self.operators: list[Operator] = []
         self.shapes: dict[str, Shape] = {source.tensor: shape}
         self._constants: dict[str, Constant] = {}

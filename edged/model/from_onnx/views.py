@@ -69,16 +69,27 @@ def flatten(node: OnnxNode, scope: Scope) -> None:
 
 def reshape(node: OnnxNode, scope: Scope) -> None:
     """Convert a Reshape to a constant shape, for a batch of one."""
-    old = scope.raw_value(node.input(0)).dims
-    wanted = list(scope.integers(node.input(1)))
+    value = scope.raw_value(node.input(0))
+    old, shape = value.dims, scope.integers(node.input(1))
+    wanted = list(shape)
+    if scope.batch > 1 and value.has_batch and wanted[:1] == [scope.batch]:
+        wanted[0] = 1  # each frame is a row of its own before and after
     if not node.integer("allowzero", 0):
         wanted = [old[i] if number == 0 and i < len(old) else number for i, number in enumerate(wanted)]
     rest = math.prod(number for number in wanted if number != -1)
     if wanted.count(-1) == 1 and rest > 0 and math.prod(old) % rest == 0:
         wanted[wanted.index(-1)] = math.prod(old) // rest
     if any(number < 1 for number in wanted) or math.prod(wanted) != math.prod(old):
-        raise ModelError(f"makes {old} into {wanted}; supported is a shape of as many values")
+        raise ModelError(
+            f"makes {old} into {list(shape)}; supported is a shape of as many values{_of_batch(scope)}"
+        )
     _see(node, scope, tuple(wanted))
+
+
+def _of_batch(scope: Scope) -> str:
+    """Return what to do where a size may be that of a batch of more than one frame."""
+    found = f"the file fixes a batch of {scope.batch} frames, of which edged computes one"
+    return f". Perhaps since {found}: export it with a batch of 1, or an open one" if scope.batch > 1 else ""
 
 
 def squeeze(node: OnnxNode, scope: Scope) -> None:
