@@ -78,6 +78,10 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
         lambda n: scan(n, "Expand", "sum"),
         r"its node written \(Expand\) writes a size that depends on the picture, by sum: export the network",
     ),
+    "a scan with a pool": (
+        lambda n: scan(n, "MaxPool", attributes={"kernel_shape": [2]}),
+        r"its node written \(MaxPool\) is not supported inside a Scan: export the network without it",
+    ),
     "a scan that chooses": (
         lambda n: scan(n, "If", attributes=dict.fromkeys(("then_branch", "else_branch"), EMPTY)),
         r"its node written \(If\) has a graph of its own",

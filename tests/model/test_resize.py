@@ -134,6 +134,19 @@ def test_any_axes_of_a_frame_have_kernels(tmp_path: Path, scales: list[float]) -
     assert_equals_onnxruntime(resized(scales, [1, 5, 15, 4]), tmp_path / "net.onnx")
 
 
+@pytest.mark.parametrize(("given", "wanted"), [(9, 12), (5, 7)])
+def test_nearest_pixels_of_integers_are_the_same(tmp_path: Path, given: int, wanted: int) -> None:
+    network = Network([1, 2, given, given])
+    network.add(
+        "QuantizeLinear", network.weight(np.array(0.02, np.float32)), network.weight(np.array(100, np.uint8))
+    )
+    scales = network.weight(np.array([1, 1, wanted / given, wanted / given], np.float32))
+    network.add("Resize", "", scales, coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    network.add("Cast", to=TensorProto.FLOAT)
+
+    assert_equals_onnxruntime(network, tmp_path / "net.onnx")
+
+
 def test_the_same_size_changes_nothing_whatever_the_scale(tmp_path: Path) -> None:
     assert_equals_onnxruntime(resized([1, 1, 1.05, 1.05], [1, 2, 9, 9], mode="linear"), tmp_path / "net.onnx")
 

@@ -12,6 +12,7 @@ import onnx
 from onnx import checker, defs, helper
 
 from edged.errors import ModelError
+from edged.model.from_onnx import host_pools
 from edged.model.from_onnx.host_model import HostModel, brief
 from edged.model.from_onnx.node import OnnxNode, captured_by, type_name
 from edged.model.from_onnx.older_sets import problem_of
@@ -40,6 +41,7 @@ BY_OTHERS = (
 SIZED_BY_ALL, SIZED_BY_OTHERS = frozenset(BY_ALL.split()), frozenset(BY_OTHERS.split())
 SIZED_BY_ONE = {"MaxUnpool": 2, "OneHot": 1}
 SCAN_PLACES = ("scan_input_axes", "scan_input_directions", "scan_output_axes", "scan_output_directions")
+ALONE = {"CastLike", "Resize", *host_pools.KINDS}  # kinds that the host computes otherwise than the reference
 FINITE = {"BatchNormalization", "Conv", "ConvTranspose", "Gemm"}  # kinds whose constants must be finite
 
 
@@ -168,8 +170,8 @@ def _require_fixed_sizes(proto: onnx.NodeProto, node: OnnxNode, constants: Conta
             raise ModelError(f"{where} has a graph of its own or is of another domain: export the network without")
         if problem := refusal_of(each.op_type, node.opset) or problem_of(each.op_type, node.opset):
             raise ModelError(f"{where} {problem}")
-        if each.op_type == "CastLike":  # to types that the reference cannot tell from floats, too
-            raise ModelError(f"{where} is supported only as Cast")
+        if each.op_type in ALONE:
+            raise ModelError(f"{where} is not supported inside a Scan: export the network without it")
         if each.op_type == "Constant":
             own.update(each.output)
         for index, name in enumerate(each.input):

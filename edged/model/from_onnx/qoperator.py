@@ -15,6 +15,7 @@ from onnx import NodeProto, helper
 
 from edged.errors import ModelError
 from edged.model.from_onnx.node import OnnxNode
+from edged.model.from_onnx.resampling import BY_REGION, coordinate_mode
 from edged.model.from_onnx.scope import Constant, Scope
 
 MICROSOFT = "com.microsoft"
@@ -67,9 +68,15 @@ def expand(proto: NodeProto, node: OnnxNode, scope: Scope) -> Sequence[NodeProto
         raise ModelError(f"is of {MICROSOFT}, of which are supported: {', '.join(EXPANSIONS)}: {way_out}")
     if node.kind in EXPANSIONS:
         EXPANSIONS[node.kind](expansion, [*proto.input, *[""] * 9])
-    elif node.kind in OF_INTEGERS and (zeros := list(_zeros(node, scope))):
+    elif _passes_integers_on(node) and (zeros := list(_zeros(node, scope))):
         _of_integers(expansion, node, zeros)
     return expansion.nodes or None
+
+
+def _passes_integers_on(node: OnnxNode) -> bool:
+    """Return whether a node writes only integers that it reads."""
+    is_resize = node.kind in {"Resize", "Upsample"} and node.text("mode", "nearest") == "nearest"
+    return node.kind in OF_INTEGERS or (is_resize and coordinate_mode(node) != BY_REGION)
 
 
 def _zeros(node: OnnxNode, scope: Scope) -> Iterator[tuple[str, int, str]]:
