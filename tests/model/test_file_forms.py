@@ -131,6 +131,23 @@ def test_a_reshape_that_fixes_the_batch_of_the_file(tmp_path: Path, batch: int) 
     assert relative_error(found, onnxruntime_outputs(path, x)) < 1e-5
 
 
+def test_constants_that_are_the_same_for_each_frame_of_the_batch(tmp_path: Path) -> None:
+    """Given a class token and places that an exporter repeated for a batch of 16."""
+    tokens = Network([16, *SHAPE])
+    tokens.add("Reshape", tokens.weight(np.array([16, 3, 72])))
+    tokens.add("Transpose", perm=[0, 2, 1])
+    token, places = (np.random.default_rng(1).standard_normal((1, rows, 3)).astype(np.float32) for rows in (1, 73))
+    tokens.add("Concat", tokens.tensor, reads=tokens.weight(np.repeat(token, 16, axis=0)), axis=1)
+    tokens.add("Add", tokens.weight(np.repeat(places, 16, axis=0)))
+    tokens.add("Softmax", axis=-1)
+    tokens.add("Flatten")
+    path = saved(tmp_path / "net.onnx", of=tokens)
+
+    found = reference.run(read_onnx(path), frames(16))
+
+    assert relative_error(found, onnxruntime_outputs(path, frames(16))) < 1e-5
+
+
 def test_a_reshape_across_the_frames_of_a_batch_is_refused_by_that_word(tmp_path: Path) -> None:
     path = saved(tmp_path / "net.onnx", of=network(16, rows=8))
 

@@ -103,6 +103,7 @@ def _combine_with_constant(node: OnnxNode, scope: Scope, computed: str) -> None:
     (constant,) = (scope.weights(name) for name in node.inputs if name != computed)
     is_reversed = node.inputs[0] != computed
     value = scope.floats(computed)
+    constant = scope.of_one_frame(constant, value)
     _broadcast([value.dims, constant.shape])
     kind = COMBINATIONS[node.kind]
     if _are_plain([value]):

@@ -57,7 +57,8 @@ def _join(node: OnnxNode, scope: Scope, axis: int, rank: int) -> None:
     order = [place for place in range(rank) if place != axis]
     order.insert(along, axis)
     back = tuple(order.index(place) for place in range(rank))
-    parts = [_turned(scope, name, order) for name in node.inputs]
+    beside = next(scope.raw_value(name) for name in node.inputs if scope.constant(name) is None)
+    parts = [_turned(scope, name, order, beside) for name in node.inputs]
     shapes = [part.dims if isinstance(part, Value) else part.shape for part in parts]
     rests = {(*shape[:along], *shape[along + 1 :]) for shape in shapes}
     if len(rests) != 1 or (axis == 0 and any(part.has_batch for part in parts if isinstance(part, Value))):
@@ -77,10 +78,10 @@ def _join(node: OnnxNode, scope: Scope, axis: int, rank: int) -> None:
     scope.define(node.output, scope.view(seen, tuple(seen.axes[place] for place in back), seen.offset))
 
 
-def _turned(scope: Scope, name: str, order: Sequence[int]) -> Value | Float32:
-    """Return a tensor with its axes in another order: a view, or a constant."""
+def _turned(scope: Scope, name: str, order: Sequence[int], beside: Value) -> Value | Float32:
+    """Return a tensor with its axes in another order: a view, or a constant `beside` a computed tensor."""
     if scope.constant(name) is not None:
-        constant = scope.weights(name)
+        constant = scope.of_one_frame(scope.weights(name), beside)
         if constant.ndim != len(order):
             raise InvalidNodeError(f"joins a constant of shape {constant.shape} with tensors of {len(order)} axes")
         return constant.transpose(order)

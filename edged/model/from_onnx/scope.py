@@ -164,6 +164,13 @@ class Scope:
         self._weights[name] = as_weights(constant, f"input {name}")
         return self._weights[name]
 
+    def of_one_frame(self, constant: Float32, value: Value) -> Float32:
+        """Return a constant beside a value: its first frame, where the file's batch has the same for each."""
+        is_batch = self.batch > 1 and value.has_batch and constant.ndim == len(value.dims)
+        if is_batch and len(constant) == self.batch and (constant == constant[:1]).all():
+            return constant[:1]
+        return constant
+
     def value(self, name: str) -> Value:
         """Return a tensor that depends on the network's input: a batch of floats, in its order."""
         value = self.raw_value(name)
