@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
     add_model_options(parser)
     parser.set_defaults(model=None)  # then a question
+    check.add_quick(parser)
     add_json(parser, "the findings of `edged check` as one JSON object")
     add_example(
         parser, "edged init", "edged init --camera door --source rtsp://10.0.0.20/stream1 --model net.onnx"

@@ -52,6 +52,16 @@ def findings_are_of(file: Path, photos: Path, network: Path) -> bool:
     return (camera.source, config.model.path, config.model.preprocess) == (str(photos), network, "imagenet")
 
 
+def test_quick_tries_no_device(tmp_path: Path, network: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--source", "synthetic:digits", "--model", str(network), "--quick", "--json"]
+
+    assert run_command_line(["init", str(tmp_path / "edged.yaml"), *given]) == 0
+
+    report = json.loads(capsys.readouterr().out)
+    texts = {each["what"]: each["text"] for each in report["findings"]}
+    assert texts["worker 1"].endswith("(not tried: --quick)")
+
+
 def test_a_file_in_another_folder_finds_what_it_names(
     tmp_path: Path, photos: Path, network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

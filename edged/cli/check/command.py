@@ -41,12 +41,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the config, and the host to check."""
     add_config(parser)
     add_host(parser, "this host's own name if the config has it, else the hub's host")
-    quick = "do not try the devices: else kernels compile the first time, which may take a minute or more"
-    parser.add_argument("--quick", action="store_true", help=quick)
+    add_quick(parser)
     add_json(parser)
     add_example(
         parser, "edged check edged.yaml", "edged check edged.yaml --host big", "edged check edged.yaml --quick"
     )
+
+
+def add_quick(parser: argparse.ArgumentParser) -> None:
+    quick = "do not try the devices: else kernels compile the first time, which may take a minute or more"
+    parser.add_argument("--quick", action="store_true", help=quick)
 
 
 def run(arguments: argparse.Namespace) -> int:
