@@ -20,6 +20,7 @@ STEPS = 60  # of k-means: it has converged long before
 
 Floats = NDArray[np.float64]
 
+AT_ONCE = 64  # inputs whose sums of earlier errors are computed by one product of matrices
 DAMPING = 0.01  # share of the mean diagonal that is added to it: inputs of few pictures are not independent
 
 
@@ -119,22 +120,29 @@ def rounded_rows(rows: Values, moments: Floats, nearest: Callable[[Floats], Floa
     order = np.argsort(
         -np.diag(moments), kind="stable"
     )  # large errors first, while many weights can make up for them
-    left = rows.astype(np.float64)[:, order]
-    stays_zero = left == 0
-    factors = _factors(moments[np.ix_(order, order)])
-    rounded = np.empty_like(left)
-    for place in range(len(order)):
-        chosen = nearest(left[:, place])
-        rounded[:, place] = np.where(stays_zero[:, place], 0.0, chosen)
-        error = (left[:, place] - rounded[:, place]) / factors[place, place]
-        left[:, place + 1 :] -= np.outer(error, factors[place, place + 1 :])
+    exact = np.ascontiguousarray(rows.T[order], np.float64)
+    stays_zero = exact == 0
+    shares = _shares(moments[np.ix_(order, order)])
+    rounded, errors = np.empty_like(exact), np.empty_like(exact)
+    for start in range(0, len(order), AT_ONCE):
+        end = min(start + AT_ONCE, len(order))
+        wanted = exact[start:end] + shares[:start, start:end].T @ errors[:start]
+        for place in range(start, end):
+            mended = wanted[place - start] + shares[start:place, place] @ errors[start:place]
+            rounded[place] = np.where(stays_zero[place], 0.0, nearest(mended))
+            errors[place] = exact[place] - rounded[place]
     found = np.empty_like(rounded)
-    found[:, order] = rounded
-    return found
+    found[order] = rounded
+    return found.T
 
 
-def _factors(moments: Floats) -> Floats:
-    """Return the upper Cholesky factor of the inverse: how an error at a place is spread on those after it."""
+def _shares(moments: Floats) -> Floats:
+    """Return which share of the error at a place, a row, each place after it makes up for: [inputs, inputs].
+
+    With moments = V Vᵀ, V upper triangular, the output's mean square error is that of errors · V. Each column of V
+    has a sum of its own, which the weight at its place, the last of them, brings to 0.
+    """
     damping = DAMPING * float(np.mean(np.diag(moments))) or 1.0
-    inverse = np.linalg.inv(moments + damping * np.eye(len(moments)))
-    return np.asarray(np.linalg.cholesky((inverse + inverse.T) / 2).T, np.float64)
+    turned = (moments + damping * np.eye(len(moments)))[::-1, ::-1]
+    upper = np.linalg.cholesky(turned)[::-1, ::-1]
+    return np.ascontiguousarray(upper / np.diag(upper), np.float64)

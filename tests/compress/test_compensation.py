@@ -7,7 +7,7 @@ import onnx
 
 from edged import config
 from edged.compress.calibration import second_moments
-from edged.compress.codebook import compensated, share
+from edged.compress.codebook import AT_ONCE, DAMPING, compensated, rounded_rows, share
 from edged.compress.weights import weights_of
 from edged.model.model_part import run_reference
 from edged.model.package import load_model
@@ -29,6 +29,28 @@ def test_outputs_have_smaller_errors_than_with_the_nearest_entries() -> None:
 
     assert error(found.values) < error(nearest.values) / 2
     assert set(found.entries) <= set(nearest.entries)
+
+
+def test_each_weight_makes_up_for_the_errors_of_those_before_it_as_well_as_it_can() -> None:
+    count = 2 * AT_ONCE + 3
+    inputs = RANDOM.normal(size=(400, count)) @ RANDOM.normal(size=(count, count))
+    moments = inputs.T @ inputs / len(inputs)
+    rows = RANDOM.normal(size=(3, count)).astype(np.float32)
+    rows[0, ::7] = 0
+
+    found = rounded_rows(rows, moments, np.rint)
+
+    damped = moments + DAMPING * np.diag(moments).mean() * np.eye(count)
+    order = np.argsort(-np.diag(moments), kind="stable")
+    expected, wanted = np.zeros((3, count)), rows.astype(np.float64)
+    for place, column in enumerate(order):
+        expected[:, column] = np.where(rows[:, column] == 0, 0, np.rint(wanted[:, column]))
+        done, left = order[: place + 1], order[place + 1 :]
+        errors = rows[:, done] - expected[:, done]
+        wanted[:, left] = (
+            rows[:, left] + np.linalg.solve(damped[np.ix_(left, left)], damped[np.ix_(left, done)] @ errors.T).T
+        )
+    assert np.array_equal(found, expected)
 
 
 def test_pruned_weights_stay_zero() -> None:
