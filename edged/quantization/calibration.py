@@ -47,19 +47,30 @@ QUANTIZED = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLi
 METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy", "mse": "MinMax"}  # of the tools
 
 
-def round_weights(
-    quantized: onnx.ModelProto, weights: Mapping[str, Values], moments: Mapping[str, Floats]
-) -> None:
-    """Replace the steps of each weight that has `moments`: of what a row multiplies, [inputs, inputs].
+class RoundedWeights:
+    """The steps of weights, each rounded once: other layers in floats do not change them.
 
-    weights: by name, [outputs, …], one scale for each output or one for all.
+    weights: by name, [outputs, …]; moments: of what a row multiplies, [inputs, inputs].
     """
-    tensors = {tensor.name: tensor for tensor in quantized.graph.initializer}
-    for name, moment in moments.items():
-        if name + STEPS in tensors:  # else the layer stays in floats
-            scale = numpy_helper.to_array(tensors[name + SCALE]).astype(np.float64)
-            steps = _steps(weights[name], scale, moment)
-            tensors[name + STEPS].CopyFrom(numpy_helper.from_array(steps, name + STEPS))
+
+    def __init__(self, weights: Mapping[str, Values], moments: Mapping[str, Floats]) -> None:
+        self._weights, self._moments = weights, moments
+        self._steps: dict[tuple[str, bytes], NDArray[np.int8]] = {}
+
+    def replace_in(self, quantized: onnx.ModelProto) -> None:
+        """Replace the steps of each weight that has moments, by the scales of the file."""
+        tensors = {tensor.name: tensor for tensor in quantized.graph.initializer}
+        for name in self._moments:
+            if name + STEPS in tensors:  # else the layer stays in floats
+                scale = numpy_helper.to_array(tensors[name + SCALE])
+                tensors[name + STEPS].CopyFrom(numpy_helper.from_array(self.steps(name, scale), name + STEPS))
+
+    def steps(self, name: str, scale: NDArray[Any]) -> NDArray[np.int8]:
+        """Return a weight in steps of `scale`, one for each output or one for all."""
+        key = name, scale.tobytes()
+        if key not in self._steps:
+            self._steps[key] = _steps(self._weights[name], scale.astype(np.float64), self._moments[name])
+        return self._steps[key]
 
 
 def _steps(values: Values, scale: Floats, moments: Floats) -> NDArray[np.int8]:
@@ -144,18 +155,19 @@ class Quantizer:
             )
         model = onnx.load(path)
         leave_scores_in_floats(model)
-        round_weights(model, self._weights, self._moments)
+        self._rounded.replace_in(model)
         del model.metadata_props[:]
         content = model.SerializeToString()
         path.write_bytes(b"".join(with_properties(content, self._file.metadata, frozenset())))
         return read_file(path)
 
     @cached_property
-    def _moments(self) -> dict[str, NDArray[np.float64]]:
-        """Return the second moments of what the layers read, by the name of the weight."""
+    def _rounded(self) -> RoundedWeights:
+        """Return the weights by the second moments of what the layers read."""
         wanted = self._calibration.wanted
         graph = graph_of(self.float_file, (wanted.width, wanted.height))
-        return second_moments(self.float_file.model, self._weights, graph, wanted, self._calibration.pictures)
+        model, pictures = self.float_file.model, self._calibration.pictures
+        return RoundedWeights(self._weights, second_moments(model, self._weights, graph, wanted, pictures))
 
     @cached_property
     def _ranges(self) -> dict[str, Range]:

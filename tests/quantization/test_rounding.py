@@ -7,7 +7,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from edged.quantization.calibration import round_weights
+from edged.quantization.calibration import RoundedWeights
 
 
 def test_the_outputs_are_nearer_than_with_each_weight_rounded_to_its_nearest_step() -> None:
@@ -19,7 +19,7 @@ def test_the_outputs_are_nearer_than_with_each_weight_rounded_to_its_nearest_ste
     nearest = np.rint(weights / scale[:, np.newaxis]).astype(np.int8)
     model = quantized(nearest, scale)
 
-    round_weights(model, {"w": weights}, {"w": moments})
+    RoundedWeights({"w": weights}, {"w": moments}).replace_in(model)
 
     def error(steps: NDArray[Any]) -> float:
         return float(np.square(inputs @ (weights - steps * scale[:, np.newaxis]).T).mean())
@@ -32,9 +32,20 @@ def test_a_layer_in_floats_stays_as_it_is() -> None:
     model = quantized(np.ones((2, 2), np.int8), np.ones(2, np.float32))
     before = model.SerializeToString()
 
-    round_weights(model, {"other": np.ones((2, 2), np.float32)}, {"other": np.eye(2)})
+    RoundedWeights({"other": np.ones((2, 2), np.float32)}, {"other": np.eye(2)}).replace_in(model)
 
     assert model.SerializeToString() == before
+
+
+def test_a_weight_is_rounded_once_for_a_scale() -> None:
+    weights = np.random.default_rng(0).normal(size=(8, 16)).astype(np.float32)
+    rounded, scale = RoundedWeights({"w": weights}, {"w": np.eye(16)}), np.full(8, 0.1, np.float32)
+
+    first = rounded.steps("w", scale)
+
+    assert rounded.steps("w", scale.copy()) is first
+    assert np.array_equal(first, np.rint(weights / scale[:, np.newaxis]))
+    assert not np.array_equal(rounded.steps("w", 2 * scale), first)
 
 
 def quantized(steps: NDArray[Any], scale: NDArray[Any]) -> onnx.ModelProto:
