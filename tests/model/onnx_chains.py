@@ -315,6 +315,9 @@ CHAINS.update(
         "a transpose": lambda n: n.add("Transpose", perm=[0, 1, 3, 2]),
         "rows joined": lambda n: n.add("Concat", "input", axis=2),
         "rows picked": lambda n: n.add("Gather", integers(n, 0, 7), axis=2),
+        "rows picked into two axes": lambda n: n.add(
+            "Gather", n.weight(1 + 3 * np.indices((2, 2))[0] + 4), axis=2
+        ),
         "computed weights": lambda n: n.add(
             "MatMul", n.add("Transpose", perm=[0, 1, 3, 2], reads="input"), reads="input"
         ),

@@ -232,3 +232,33 @@ def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, case: str) -> 
     with pytest.raises(ModelError, match=message) as error:
         read_onnx(path)
     assert str(error.value).startswith(f"{path}: ")
+
+
+def test_a_strided_view_of_pytorch_needs_no_host(tmp_path: Path) -> None:
+    """Given `as_strided`, which is exported as a Gather of all values by an array of their places."""
+    network = Network([1, 4, 9, 10])
+    network.add("GlobalAveragePool")
+    network.add("Reshape", network.weight(np.array([-1])))
+    network.add("Gather", network.weight(np.arange(4).reshape(1, 4, 1, 1)), axis=0)
+    network.add("Conv", network.normal(5, 4, 1, 1))
+    network.add("Flatten")
+    path = network.save(tmp_path / "view.onnx")
+    x = np.random.default_rng(0).normal(size=(1, 4, 9, 10)).astype(np.float32)
+
+    graph = read_onnx(path)
+
+    assert not any(isinstance(operator, OnHost) for operator in graph.operators)
+    assert relative_error(reference.run(graph, x), onnxruntime_outputs(path, x)) < 1e-6
+
+
+def test_indices_without_a_regular_step_are_left_to_the_host(tmp_path: Path) -> None:
+    network = Network(["N", 4, 9, 10])
+    network.add("Gather", network.weight(np.array([[0, 1], [2, 5]])), axis=2)
+    network.add("Flatten")
+    path = network.save(tmp_path / "gather.onnx")
+    x = np.random.default_rng(0).normal(size=(1, 4, 9, 10)).astype(np.float32)
+
+    graph = read_onnx(path)
+
+    assert [operator.kind for operator in graph.operators if isinstance(operator, OnHost)] == ["Gather"]
+    assert relative_error(reference.run(graph, x), onnxruntime_outputs(path, x)) < 1e-6

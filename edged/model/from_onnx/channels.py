@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edged.errors import ModelError
 from edged.model.from_onnx.node import OnnxNode
@@ -131,12 +132,16 @@ def _split_sizes(node: OnnxNode, scope: Scope, channels: int) -> tuple[int, ...]
 
 
 def gather(node: OnnxNode, scope: Scope) -> None:
-    """Convert a Gather by constant numbers: of channels, or of one index or a range along another axis."""
+    """Convert a Gather by constant numbers: of channels, or along another axis of what makes a view.
+
+    That is one index, a range, or an array of indices with one step along each of its axes, as `as_strided` of
+    PyTorch is exported.
+    """
     value = scope.view_of(node.input(0))
     rank, axis = len(value.dims), node.integer("axis", 0)
     indices = scope.constant(node.input(1))
-    if indices is None or not np.issubdtype(indices.dtype, np.integer) or indices.ndim > 1:
-        raise ModelError("input indices is supported only as a constant list of integers")
+    if indices is None or not np.issubdtype(indices.dtype, np.integer):
+        raise ModelError("input indices is supported only as constant integers")
     if not -rank <= axis < rank:
         raise InvalidNodeError(f"takes of axis {axis} of {rank}")
     axis %= rank
@@ -145,12 +150,28 @@ def gather(node: OnnxNode, scope: Scope) -> None:
     if not all(-size <= index < size for index in order):
         raise InvalidNodeError(f"takes channels beyond the {size} of its input")
     order = [index % size for index in order]
-    if indices.ndim == 0:
-        require_numbers(value)
-        axes = (*value.axes[:axis], *value.axes[axis + 1 :])
-        scope.define(node.output, scope.view(value, axes, value.offset + value.axes[axis].stride * order[0]))
-    else:
+    if indices.ndim == 1:
         _take(scope, node.input(0), node.output, axis, order)
+        return
+    require_numbers(value)
+    taken = value.axes[axis]
+    steps = _steps_of(np.reshape(order, indices.shape))
+    new = (ViewAxis(size, taken.stride * step) for size, step in zip(indices.shape, steps, strict=True))
+    axes = (*value.axes[:axis], *new, *value.axes[axis + 1 :])
+    scope.define(node.output, scope.view(value, axes, value.offset + taken.stride * order[0]))
+
+
+def _steps_of(indices: NDArray[np.int64]) -> tuple[int, ...]:
+    """Return the step along each axis of indices. Raises ModelError if one of them has several."""
+    first = indices.flat[0]
+    steps = tuple(
+        int(np.take(indices, min(1, size - 1), axis).flat[0] - first) for axis, size in enumerate(indices.shape)
+    )
+    places = np.indices(indices.shape)
+    regular = first + sum(step * places[axis] for axis, step in enumerate(steps))
+    if not np.array_equal(indices, regular):
+        raise ModelError("takes indices without a regular step; supported are those of channels in a list")
+    return steps
 
 
 def _take(scope: Scope, source: str, output: str, axis: int, order: Sequence[int]) -> None:
