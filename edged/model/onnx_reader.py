@@ -152,13 +152,17 @@ def read_nodes(content: onnx.GraphProto, opset: int, scope: Scope, path: str) ->
     for sparse in content.sparse_initializer:
         raise ModelError(f"{path}: initializer {sparse.values.name}: is sparse; supported are dense weights")
     nodes = nodes_of(content)
-    read = {name for proto in nodes for name in (*proto.input, *captured_by(proto))}
-    read |= {entry.name for entry in content.output}
+    last_reader = {name: proto for proto in nodes for name in (*proto.input, *captured_by(proto))}
+    outputs = {entry.name for entry in content.output}
+    read = {*last_reader, *outputs}
     scope.writers = {tensor: proto.name or tensor for proto in nodes for tensor in proto.output}
     for proto in nodes:
         name = proto.name or (proto.output[0] if proto.output else "without a name")
         with _place(f"{path}: node {name} ({proto.op_type})"):
             _convert(proto, node_of(proto, opset, read), scope)
+        for constant in {*proto.input, *captured_by(proto)} - outputs:
+            if last_reader[constant] is proto:
+                scope.forget(constant)
 
 
 @contextmanager

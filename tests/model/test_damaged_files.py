@@ -323,10 +323,24 @@ def test_more_nodes_than_any_network_has(tmp_path: Path) -> None:
         read_onnx(path)
 
 
+def test_constants_make_room_once_nothing_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network(["N", 3, 8, 8])
+    name = network.weight(np.zeros((64, 64), np.float32))
+    for _ in range(100):  # as weights are standardized: each step makes another array of them
+        name = network.add("Add", name, reads=name)
+    network.add("ReduceMax", reads=name, keepdims=0)
+    network.add("Add", network.tensor, reads="input")
+    network.add("Flatten")
+
+    monkeypatch.setattr("edged.model.from_onnx.scope.MAX_VALUES", 2**16)
+
+    assert read_onnx(network.save(tmp_path / "steps.onnx")).shapes
+
+
 GROWTH = {
-    "concatenation": ("Concat", 50, {"axis": 0}),
-    "addition": ("Add", 2, {}),
-    "gathering": ("Gather", 2, {"axis": 0}),
+    "concatenation": ("Concat", 50, {"axis": 0}, 100),
+    "addition": ("Add", 2, {}, 1200),  # each sum takes the place of the one before, but all of them take time
+    "gathering": ("Gather", 2, {"axis": 0}, 100),
 }
 
 
@@ -334,10 +348,10 @@ GROWTH = {
 def test_a_small_file_cannot_make_large_constants(
     tmp_path: Path, growth: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kind, count, attributes = GROWTH[growth]
+    kind, count, attributes, nodes = GROWTH[growth]
     network = Network(["N", 3, 8, 8])
     name = network.weight(np.zeros((256, 64), np.int64))
-    for _ in range(100):
+    for _ in range(nodes):
         name = network.add(kind, *[name] * (count - 1), reads=name, **attributes)
     network.add("Add", name, reads="input")
     path = network.save(tmp_path / "grows.onnx")

@@ -30,10 +30,12 @@ def standardized(opset: int = 17, *, reads_statistics: bool = False) -> Network:
     outputs = add_several(
         network, "BatchNormalization", [flat, gain, zeros, zeros, ones], 3 if opset >= 14 else 5, **attributes
     )
+    standard = outputs[0]
     if reads_statistics:
-        network.add("Add", outputs[1], reads=outputs[0])
+        column = network.add("Reshape", integers(network, 1, OUT, 1), reads=outputs[1])
+        standard = network.add("Add", column, reads=standard)
     shape = network.add("Shape", reads=weight)
-    window = network.add("Reshape", shape, reads=outputs[0])
+    window = network.add("Reshape", shape, reads=standard)
     network.add("Conv", window, reads="input", kernel_shape=[3, 3])
     network.add("GlobalAveragePool")
     network.add("Flatten")

@@ -32,7 +32,7 @@ def fold(node: OnnxNode, inputs: Sequence[Constant], scope: Scope) -> Constant:
     """Return the value of a node of a kind in `FOLDED`. Raises ModelError for inputs that it cannot have."""
     try:
         _require_few_axes(node, inputs)
-        scope.reserve_constant(_size(node, inputs))
+        scope.reserve_constant(_size(node, inputs), node.output)
         return np.asarray(FOLDED[node.kind](node, inputs))
     except (ValueError, IndexError, TypeError, KeyError, MemoryError, OverflowError, ZeroDivisionError) as error:
         raise ModelError(f"cannot be computed: {error}") from None

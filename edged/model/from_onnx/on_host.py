@@ -217,7 +217,7 @@ def _push(
     model = HostModel(proto, node, values, constants, output)
     found = model.tried()
     if not values:
-        scope.reserve_constant(found.size)
+        scope.reserve_constant(found.size, output)
         scope.define(output, found)
         return
     has_batch = found.ndim > 1 and found.shape[0] == 1

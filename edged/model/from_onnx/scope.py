@@ -16,6 +16,7 @@ from edged.model.shapes import MAX_VALUES, output_shape
 NO_PADS: Pads = (0, 0, 0, 0)
 MAX_SELECTION = 2**26  # weights of one identity convolution
 MAX_INTEGERS = 64  # of a list by axis
+MAX_COMPUTED = 16  # times MAX_VALUES: of constants that nodes make, also those that are no longer there
 FLOATS = (np.float16, np.float32, np.float64)
 
 Constant = NDArray[np.generic]
@@ -105,7 +106,9 @@ class Scope:
         self.writers: dict[str, str] = {}  # the names of the file's nodes, by the tensors that they write
         self.grids: dict[str, Grid] = {}  # of constants that DequantizeLinear writes
         self._left = MAX_VALUES  # of weights
-        self._folded_left = MAX_VALUES  # of constants that nodes make
+        self._folded_left = MAX_VALUES  # of constants that nodes make, at the same time
+        self._computed_left = MAX_COMPUTED * MAX_VALUES  # a small file can require much time
+        self._made: dict[str, int] = {}  # such constants, with their values
 
     def reserve(self, values: int) -> None:
         """Reserve memory for weights before they are made: a small file can require much."""
@@ -113,11 +116,20 @@ class Scope:
         if self._left < 0:
             raise InvalidNodeError(f"takes the weights of the network beyond {MAX_VALUES} values")
 
-    def reserve_constant(self, values: int) -> None:
-        """Reserve memory for a constant that a node makes, before it is made."""
+    def reserve_constant(self, values: int, name: str = "") -> None:
+        """Reserve memory for a constant that a node makes, before it is made; `name`: until `forget`."""
         self._folded_left -= values
-        if self._folded_left < 0:
+        self._computed_left -= values
+        if min(self._folded_left, self._computed_left) < 0:
             raise InvalidNodeError(f"takes the constants of the network beyond {MAX_VALUES} values")
+        if name:
+            self._made[name] = values
+
+    def forget(self, name: str) -> None:
+        """Free a constant that a node made, once no other node reads it."""
+        if name in self._made and name in self._constants:
+            self._constants[name] = np.empty(0, self._constants[name].dtype)
+            self._folded_left += self._made.pop(name)
 
     def define(self, name: str, value: Value | Constant) -> None:
         """Define a name of the file, which must be new."""
