@@ -28,6 +28,7 @@ from edged.model.model_part import ModelPart
 PICTURES = 2  # frames that the reference computes; larger jobs repeat them
 # of the range
 SCORES_CLOSE: dict[Precision, float] = {"fp32": 1e-3, "fp16-weights": 1e-2, "fp16": 3e-2, "bf16": 3e-2}
+IMAGE_AXES = 3
 NOT_USED = "it is not used; name another device in `workers:` (`edged devices` lists them), or update its driver"
 
 log = logging.getLogger("edged.worker")
@@ -219,13 +220,14 @@ def written_tensors(plan: Plan, sites: Sequence[Site[Any]]) -> dict[str, Tensor]
 
 
 def inputs_in_graph(graph: Graph, site: Site[Any], tensors: Mapping[str, Array]) -> Iterator[Array]:
-    """Yield what an operator read of the last frame, [1, …] in the shape of the graph.
+    """Yield what an operator read of the last frame.
 
-    `tensors` are those of the device, where a frame has three axes, whatever it has in the graph.
+    `tensors` are those of the device, [n, channels, height, width]: also of features, of which an operator may
+    read some that lie there as an image. A frame with more axes gets those that it has in the graph.
     """
     for tensor in site.inputs:
-        values = tensors[tensor.name][-1:]
-        yield values.reshape(1, *graph.shapes[tensor.name]) if tensor.name in graph.shapes else values
+        values, shape = tensors[tensor.name][-1:], graph.shapes.get(tensor.name, ())
+        yield values.reshape(1, *shape) if len(shape) > IMAGE_AXES else values
 
 
 @dataclass(frozen=True)

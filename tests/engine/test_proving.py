@@ -17,7 +17,7 @@ from edged.engine.selection import Rules
 from edged.errors import DeviceError, DeviceMemoryError
 from edged.model import reference
 from edged.model.cuts import cut_after, part
-from edged.model.graph import AveragePool, Combine, Dense, Flatten, Graph, Rearrange, Softmax
+from edged.model.graph import Add, AveragePool, Combine, Dense, Flatten, Graph, Rearrange, Softmax
 from edged.model.model_part import ModelPart
 from edged.model.package import Input, load_model
 from edged.model.shapes import make_graph
@@ -102,6 +102,22 @@ def test_a_constant_behind_the_scores_is_compared_too(device: Device, programs_d
     found = examined(device, programs_directory, graph=make_graph("scaled", "image", (3, 39, 31), operators))
 
     assert (found.wrong, "combine" in found.variants) == ((), True)
+
+
+def test_features_beside_the_channels_of_a_pixel_are_compared_too(
+    device: Device, programs_directory: Path
+) -> None:
+    operators = (
+        AveragePool("mean", ("image",), "mean", (39, 31)),
+        Flatten("flat", ("mean",), "flat"),
+        Softmax("softmax", ("flat",), "softmax"),
+        Flatten("again", ("mean",), "again"),
+        Add("sum", ("softmax", "again"), "sum"),
+    )
+
+    found = examined(device, programs_directory, graph=make_graph("sum", "image", (3, 39, 31), operators))
+
+    assert (found.wrong, "add" in found.variants) == ((), True)
 
 
 def test_an_operator_on_windows_of_an_image_is_compared_too(device: Device, programs_directory: Path) -> None:
