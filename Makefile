@@ -7,7 +7,7 @@ EDGED = .venv/bin/edged
 PIP = @tools/pip_install.sh .venv
 LOCKED = @tools/install_locked.sh .venv
 
-.PHONY: help run view top test test-all test-all-compute test-all-daemons test-deep-part test-compute test-daemons test-lowest fuzz soak vm-test intel homeassistant lint audit bench bench-peers bench-training docs lock sbom install deb repository clean forget-flaky
+.PHONY: help run view top test test-all test-all-compute test-all-daemons test-deep-part test-compute test-daemons test-lowest fuzz soak vm-test intel homeassistant lint audit bench bench-peers bench-training zoo docs lock sbom install deb repository clean forget-flaky
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -25,6 +25,7 @@ help:
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
 	@echo 'make bench-peers   time edged and other runtimes in turn (half an hour; CASES=digits: a minute)'
 	@echo 'make bench-training   train in turn with PyTorch on the processor (ten minutes; CASES=mnist-dense: one)'
+	@echo 'make zoo PART=1/20   export architectures by PyTorch, and compare them with onnxruntime (six gigabytes; a part: minutes)'
 	@echo 'make docs    write the generated pages, JSON Schemas and dashboards, and build the website into site/'
 	@echo 'make lock    renew requirements/*.lock: the versions and hashes of all packages (make sbom lists them as CycloneDX)'
 	@echo 'make install   install the system service (as root; see docs/how-to/service.md)'
@@ -127,6 +128,10 @@ bench-peers: .venv-peers/.peers
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(PEERS),--contenders $(PEERS)) $(if $(OUTPUT),--output $(OUTPUT))
 
 # make bench-training CASES="mnist-dense fashion-conv" THREADS=2 ROUNDS=30 BUDGET=30
+# Never a part of a test: PyTorch as everybody gets it brings CUDA, six gigabytes of it.
+zoo: .venv/.test .venv-zoo/.installed
+	@.venv/bin/python -m tests.conformance zoo $(if $(PART),--part $(PART)) $(if $(ONLY),--only $(ONLY)) $(if $(JOBS),--jobs $(JOBS))
+
 bench-training: .venv-peers/.training
 	@.venv-peers/bin/python -m tests.perf.training $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET))
@@ -159,7 +164,7 @@ repository: .venv/.deb
 	@.venv/bin/python -m tools.deb.repository --key '$(KEY)'
 
 clean:
-	rm -rf .venv .venv-peers .venv-lowest .venv-lock .venv-homeassistant build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-lowest .venv-lock .venv-homeassistant .venv-zoo build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/.installed: pyproject.toml requirements/run.lock requirements/build.lock tools/setup.sh
@@ -193,6 +198,11 @@ clean:
 .venv-homeassistant/.installed: .venv/.installed tests/e2e/hass/requirements.txt
 	.venv/bin/python -m venv .venv-homeassistant
 	@tools/pip_install.sh .venv-homeassistant 'Home Assistant, for its test,' --requirement tests/e2e/hass/requirements.txt
+	@touch $@
+
+.venv-zoo/.installed: tests/conformance/zoo/requirements.txt
+	python3 -m venv .venv-zoo
+	@tools/pip_install.sh .venv-zoo 'PyTorch, torchvision and timm' --requirement tests/conformance/zoo/requirements.txt
 	@touch $@
 
 .venv/.deb: .venv/.test

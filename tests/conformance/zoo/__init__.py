@@ -1,0 +1,1 @@
+"""Architectures of torchvision and timm, exported by PyTorch, beside onnxruntime."""

@@ -1,0 +1,67 @@
+"""What edged makes of an export: right by kernels alone, right with the host, refused, or wrong.
+
+`python -m tests.conformance.zoo.compare FILE DEVICE…` prints it as JSON: a process of its own, whose memory ends
+with it.
+"""
+
+import json
+import logging
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.config import ModelConfig
+from edged.errors import EdgedError
+from edged.inference.classifier import Classifier
+from edged.model.graph import OnHost
+from edged.model.package import Model, load_model
+from edged.model.reference import prepare
+from tests.model.onnx_files import onnxruntime_outputs, relative_error
+
+Result = Literal["kernels", "host", "refused", "wrong", "not exported"]
+LARGEST_ERROR = 1e-3  # of the range of the scores
+PICTURES = 2
+
+
+@dataclass(frozen=True)
+class ZooOutcome:
+    """`detail`: why it was refused or not exported, how wrong it is, or what the host computes."""
+
+    library: str
+    name: str
+    exporter: str
+    result: Result
+    detail: str = ""
+
+
+def outcome_of(path: Path, devices: tuple[str, ...]) -> tuple[Result, str]:
+    """Compare the scores of an export on each device with onnxruntime's."""
+    try:
+        model = load_model(ModelConfig(path=path, preprocess="imagenet", resize="stretch"))
+        errors = {device: _error(path, model, device) for device in devices}
+    except EdgedError as error:
+        return "refused", str(error).partition(": ")[2]
+    if wrong := {device: error for device, error in errors.items() if not error <= LARGEST_ERROR}:
+        return "wrong", ", ".join(f"{device}: error {error:.1e} of the range" for device, error in wrong.items())
+    on_host = sorted({each.kind for each in model.graph.operators if isinstance(each, OnHost)})
+    return ("host", ", ".join(on_host)) if on_host else ("kernels", "")
+
+
+def _error(path: Path, model: Model, device: str) -> float:
+    """Return the largest error of pictures of noise as a share of the range of the outputs."""
+    wanted = model.input
+    shape = (PICTURES, wanted.height, wanted.width, 3)
+    pictures: NDArray[np.uint8] = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+    with Classifier(model, device) as classifier:
+        found = classifier.outputs(list(pictures))
+    expected = np.concatenate([onnxruntime_outputs(path, each[None]) for each in prepare(pictures, wanted)])
+    return relative_error(found, expected)
+
+
+if __name__ == "__main__":
+    logging.disable(logging.WARNING)
+    print(json.dumps(outcome_of(Path(sys.argv[1]), tuple(sys.argv[2:]))))
