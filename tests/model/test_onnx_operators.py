@@ -262,3 +262,18 @@ def test_indices_without_a_regular_step_are_left_to_the_host(tmp_path: Path) -> 
 
     assert [operator.kind for operator in graph.operators if isinstance(operator, OnHost)] == ["Gather"]
     assert relative_error(reference.run(graph, x), onnxruntime_outputs(path, x)) < 1e-6
+
+
+def test_a_constant_with_more_axes_gives_its_result_as_many(tmp_path: Path) -> None:
+    network = Network([1, 4, 9, 10])
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+    network.add("Add", network.weight(np.ones((1, 1, 1), np.float32)))  # (1, 4) becomes (1, 1, 4)
+    network.add("Softmax", axis=2)
+    network.add("Flatten")
+    path = network.save(tmp_path / "wide.onnx")
+    x = np.random.default_rng(0).normal(size=(1, 4, 9, 10)).astype(np.float32)
+
+    found = reference.run(read_onnx(path), x)
+
+    assert relative_error(found, onnxruntime_outputs(path, x)) < 1e-6

@@ -105,6 +105,8 @@ def _combine_with_constant(node: OnnxNode, scope: Scope, computed: str) -> None:
     value = scope.floats(computed)
     constant = scope.of_one_frame(constant, value)
     _broadcast([value.dims, constant.shape])
+    if (new := constant.ndim - len(value.dims)) > 0:  # the result has as many axes as the constant
+        value = scope.view(value, (*(ViewAxis(1, 0) for _ in range(new)), *value.axes))
     kind = COMBINATIONS[node.kind]
     if _are_plain([value]):
         tensor = scope.image(computed) if len(value.shape) == 3 else scope.features(computed)
@@ -130,8 +132,6 @@ def _of_one_frame(constant: Float32, dims: Shape) -> Float32:
 
 def _as_wide(constant: Float32, dims: Shape) -> Float32:
     """Return a constant with as many axes as `dims`, of their size or 1."""
-    while constant.ndim > len(dims) and constant.shape[0] == 1:
-        constant = constant[0]
     wide = constant.reshape((1,) * (len(dims) - constant.ndim) + constant.shape)
     if wide.ndim != len(dims) or any(mine not in (1, size) for mine, size in zip(wide.shape, dims, strict=True)):
         raise ModelError(f"has a constant of shape {constant.shape}; supported is one that fits into {dims}")
