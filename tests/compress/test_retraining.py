@@ -15,6 +15,7 @@ from edged.compress.codebook import share
 from edged.compress.constraint import Pruned, Shared, projected
 from edged.compress.retraining import Retraining, scheduled, stages
 from edged.model.package import load_model
+from tests.cli.models import small_network
 from tests.train.commands import config_file, train
 from tests.train.made_up import idx_folder
 
@@ -140,3 +141,16 @@ def test_the_share_of_pruned_weights_rises_fast_at_first() -> None:
     assert shares[0] == 0
     assert shares[-1] == pytest.approx(0.95)
     assert np.all(np.diff(shares, 2) < 0)
+
+
+def test_only_a_softmax_is_retrained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    small_network(tmp_path / "net.onnx")
+    idx_folder(tmp_path / "data")
+    options = ["--data", "data", "--epochs", "2", "--scores", "independent"]
+
+    assert run_command_line(["compress", "net.onnx", *options]) == 2
+
+    assert "those of net are independent: sigmoid of the network's outputs" in capsys.readouterr().err

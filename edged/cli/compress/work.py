@@ -25,9 +25,10 @@ from edged.compress.search import Search
 from edged.compress.weights import with_weights
 from edged.errors import ConfigError, EdgedError
 from edged.model.from_onnx.file import read_file
-from edged.model.graph import Graph
+from edged.model.graph import Graph, Softmax
 from edged.model.model_file import compress, model_stem
 from edged.model.package import Model, model_path
+from edged.model.scores import score_rule
 from edged.runtime.select import is_numpy, opencl_device
 from edged.system.disk_cache import code_sha256
 from edged.system.exclusive_lock import hold
@@ -44,6 +45,16 @@ EVERY_S = 30.0  # between two lines of progress, without a terminal
 RIGHT, SAME = "share of right first classes", "share of the original's first classes"
 
 
+def _require_softmax(model: Model) -> None:
+    """Raise ConfigError for scores whose meaning retraining, by cross-entropy of a softmax, would change."""
+    rule = score_rule(model)
+    if rule.step != "softmax" and not isinstance(model.graph.operators[-1], Softmax):
+        raise ConfigError(
+            f"--epochs retrains networks whose scores are a softmax; those of {model.name} are {rule.described}: "
+            "leave --epochs out"
+        )
+
+
 class Retrain:
     """One retraining of `model`, whose file is `original`. `pictures`: those that judge the result.
 
@@ -55,6 +66,7 @@ class Retrain:
     ) -> None:
         if is_numpy(config.WorkerConfig(device=arguments.device)):
             raise ConfigError("device numpy cannot train: give an OpenCL device, or leave --epochs out")
+        _require_softmax(model)
         training = _training_of(arguments, model)
         self._model, self._original, learning = model, original, training.train
         device = opencl_device(arguments.device)
