@@ -51,7 +51,8 @@ class Classifier:
         """Load an ONNX file, or a named model, and compare the device with the reference, once for each network.
 
         device, batch, precision, threads: as of a worker in the config. preparation: keys of the config's `model`,
-        such as `labels`, `preprocess`, `size`. Warns if nothing says how pictures are prepared.
+        such as `labels`, `preprocess`, `size`, `scores`. Warns if nothing says how pictures are prepared, or only
+        the network's answers say what its scores are.
 
         Raises ConfigError, ModelError, DeviceError.
         """
@@ -170,6 +171,8 @@ def _loaded(model: str | PathLike[str], preparation: Mapping[str, Any]) -> Model
     loaded = load_model(_section(config.ModelConfig, {source: name, **preparation}))
     if loaded.prepared_by == "default" and not loaded.random_weights:
         warnings.warn(default_warning(loaded.input.described, IN_PYTHON), stacklevel=3)
+    if (rule := score_rule(loaded)).known_by == "answers":
+        warnings.warn(f"{loaded.name}: scores are {rule.described}; scores='…' says otherwise", stacklevel=3)
     return loaded
 
 

@@ -15,6 +15,7 @@ from edged.cli import run_command_line
 from edged.errors import ConfigError, ImageError, ModelError
 from tests.cli import models
 from tests.evaluation.pictures import picture
+from tests.model.score_tails import SIDE, logits, network_with
 
 
 @pytest.fixture
@@ -136,3 +137,29 @@ def test_importing_edged_loads_none_of_it() -> None:
     script = "import sys, edged; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not {"numpy", "cv2", "pydantic", "edged.inference"} & set(run.stdout.split())
+
+
+def test_a_guess_of_what_scores_are_is_a_warning(tmp_path: Path) -> None:
+    path = network_with(tmp_path / "net.onnx", ("Tanh", ["l"], "y"), metadata={"edged.preprocess": "raw"})
+
+    with pytest.warns(UserWarning, match=r"scores are probabilities: softmax .* \(as its answers to noise look\)"):
+        edged.Model(path, device="numpy").close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        edged.Model(path, device="numpy", scores="logits").close()
+
+
+def test_one_sigmoid_has_one_score_and_two_labels(tmp_path: Path) -> None:
+    tail = ("Sigmoid", ["l"], "y")
+    metadata = {"edged.preprocess": "raw", "edged.labels": '["smoke"]'}
+    path = network_with(tmp_path / "net.onnx", tail, before=1, outputs=1, metadata=metadata)
+    picture = np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), np.uint8)
+
+    with edged.Model(path, device="numpy") as model:
+        scores = model(picture)
+        best = model.top(scores)
+
+    assert scores == pytest.approx(1 / (1 + np.exp(-logits(picture[None], 1)[0])), abs=1e-6)
+    assert {label.label: label.score for label in best} == pytest.approx(
+        {"smoke": scores[0], "not smoke": 1 - scores[0]}
+    )
