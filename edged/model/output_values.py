@@ -16,7 +16,17 @@ from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Float32, Graph
 
 Kind = Literal[
-    "shares", "logarithms", "bounded", "negated", "positive", "any", "unknown", "sum", "inverse_sum", "log_sum"
+    "shares",
+    "logarithms",
+    "bounded",
+    "negated",
+    "negated_shares",
+    "positive",
+    "any",
+    "unknown",
+    "sum",
+    "inverse_sum",
+    "log_sum",
 ]
 
 NEGLIGIBLE = 1e-3  # what is added to keep a quotient finite, or cut off to keep a logarithm so
@@ -46,8 +56,9 @@ class Values:
 
     kind: `shares` are not negative and their sum over the channels of a pixel is `total` (0: some are left out, so
     that it is unknown); `logarithms` are those of shares of 1; `bounded` lie from 0 to `total`, `negated` from
-    −`total` to 0; `positive` have no upper bound; `any` have no known bound, as of a convolution; `sum`,
-    `inverse_sum` and `log_sum` are those of the channels of the values `of`, times `total`.
+    −`total` to 0, as do `negated_shares`, which were shares; `positive` have no upper bound; `any` have no known
+    bound, as of a convolution; `sum`, `inverse_sum` and `log_sum` are those of the channels of the values `of`,
+    times `total`.
 
     name: of the tensor that had these values first; others have them in another shape. of: also the name of x,
     where these values are eˣ, −x or `total` − x.
@@ -66,7 +77,8 @@ class Values:
     def times(self, factor: float) -> "Values":
         """Return what is known of these values times `factor`, which is not 1."""
         if factor < 0 and self.kind in {"shares", "bounded"}:
-            return Values("negated", -factor * self.total, self.name)
+            kind: Kind = "negated_shares" if self.kind == "shares" else "negated"
+            return Values(kind, -factor * self.total, self.name)
         if factor <= 0 or self.kind not in {"shares", "bounded", "positive", "sum"}:
             return UNKNOWN
         return Values(self.kind, self.total * factor, self.of if self.kind == "sum" else "")
@@ -102,7 +114,8 @@ def _weighted(
 ) -> Values:
     values = ANY
     if isinstance(operator, graph.Conv) and operator.weight.size == len(operator.weight) == operator.groups:
-        values = _affine(known[operator.inputs[0]], operator.weight, operator.bias)  # by channel
+        channels = _channels(shapes[operator.output])
+        values = _affine(known[operator.inputs[0]], operator.weight, operator.bias, channels)
     return _activated(operator.activation, values)
 
 
@@ -236,7 +249,7 @@ def _sum(a: Values, b: Values) -> Values:
 
 @_values.register
 def _batch_norm(operator: graph.BatchNorm, known: Known, shapes: Mapping[str, graph.Shape]) -> Values:
-    return _affine(known[operator.inputs[0]], operator.factor, operator.offset)
+    return _affine(known[operator.inputs[0]], operator.factor, operator.offset, _channels(shapes[operator.output]))
 
 
 @_values.register
@@ -244,23 +257,23 @@ def _combine(operator: graph.Combine, known: Known, shapes: Mapping[str, graph.S
     if operator.constant is None:
         return _of_two(operator, known)
     values, constant, is_reversed = known[operator.inputs[0]], operator.constant, operator.is_reversed
-    one, none = np.ones(1, np.float32), np.zeros(1, np.float32)
+    one, none, channels = np.ones(1, np.float32), np.zeros(1, np.float32), _channels(shapes[operator.output])
     match operator.kind:
         case "multiply":
-            return _affine(values, constant, none)
+            return _affine(values, constant, none, channels)
         case "divide" if not is_reversed and constant.all():
-            return _affine(values, (1 / constant).astype(np.float32), none)
+            return _affine(values, (1 / constant).astype(np.float32), none, channels)
         case "add":
-            return _affine(values, one, constant)
+            return _affine(values, one, constant, channels)
         case "subtract":
             factor, offset = (-one, constant) if is_reversed else (one, -constant)
-            return _affine(values, factor, offset)
+            return _affine(values, factor, offset, channels)
         case _:
             return _with_number(operator, values)
 
 
-def _affine(values: Values, factor: Float32, offset: Float32) -> Values:
-    """Return what is known of factor · x + offset, where `values` are those of x."""
+def _affine(values: Values, factor: Float32, offset: Float32, channels: int) -> Values:
+    """Return what is known of factor · x + offset, where `values` are those of x, a pixel of so many channels."""
     if values.kind == "any":
         return ANY
     if np.ptp(factor) or np.ptp(offset):
@@ -270,9 +283,10 @@ def _affine(values: Values, factor: Float32, offset: Float32) -> Values:
     scaled = values if times == 1 else values.times(times)
     if abs(plus) <= NEGLIGIBLE:
         return scaled
-    return (
-        Values("bounded", plus, scaled.of) if scaled.kind == "negated" and isclose(scaled.total, plus) else UNKNOWN
-    )
+    if scaled.kind not in {"negated", "negated_shares"} or not isclose(scaled.total, plus):
+        return UNKNOWN
+    are_shares = scaled.kind == "negated_shares" and channels == 2  # 1 − p and 1 − q of p + q = 1
+    return Values("shares" if are_shares else "bounded", plus, scaled.of)
 
 
 def _with_number(operator: graph.Combine, values: Values) -> Values:

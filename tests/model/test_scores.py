@@ -232,6 +232,15 @@ def test_a_sigmoid_beside_its_remainder_is_two_classes(tmp_path: Path) -> None:
     assert (rule.kind, rule.step, rule.known_by) == ("probabilities", "none", "network")
 
 
+def test_remainders_of_two_shares_are_shares(tmp_path: Path) -> None:
+    tail: tuple[Node, ...] = (SOFTMAX, ("Sub", ["one", "s"], "y"))
+    path = network_with(tmp_path / "net.onnx", *tail, constants={"one": _f(1)}, before=2, outputs=2)
+
+    rule = score_rule(load_model(ModelConfig(path=path)))
+
+    assert (rule.kind, rule.step, rule.known_by) == ("probabilities", "none", "network")
+
+
 def test_classes_of_a_single_pixel_are_as_features(tmp_path: Path) -> None:
     path = network_with(
         tmp_path / "net.onnx",
