@@ -16,8 +16,9 @@ from edged.messages import Score
 from edged.messages.scores import ScoreKind, ScoresKnownBy
 from edged.model import activations, reference
 from edged.model.activations import SIGMOID
-from edged.model.output_values import Values, output_values
+from edged.model.output_values import output_values
 from edged.model.package import Model
+from edged.model.values import Values
 
 Floats = NDArray[np.float32]
 Step = Literal["none", "softmax", "exp", "sigmoid"]
