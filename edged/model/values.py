@@ -53,18 +53,19 @@ class Values:
     times `total`.
 
     name: of the tensor that had these values first; others have them in another shape. of: also the name of x,
-    where these values are eˣ, −x or `total` − x.
+    where these values are eˣ, −x or `total` − x. is_rectified: those of `any` kind are not negative.
     """
 
     kind: Kind
     total: float = 0.0
     of: str = ""
     name: str = ""
+    is_rectified: bool = False
 
     @property
     def is_positive(self) -> bool:
         """Return whether no value is negative."""
-        return self.kind in {"shares", "bounded", "positive"}
+        return self.kind in {"shares", "bounded", "positive"} or self.is_rectified
 
     def times(self, factor: float) -> "Values":
         """Return what is known of these values times `factor`, which is not 1."""
@@ -93,7 +94,7 @@ def activated(activation: Activation, values: Values) -> Values:
     if kind in {"sigmoid", "hard_sigmoid"}:
         return Values("bounded", 1.0)
     if values.kind == "any" and kind in WITHOUT_BOUND:
-        return ANY
+        return Values("any", is_rectified=kind in {"relu", "softplus", "absolute"})
     return {
         ("log", "shares"): Values("logarithms"),
         ("log", "sum"): Values("log_sum", values.total, values.of),

@@ -196,6 +196,12 @@ TAILS = {
         lambda x: np.maximum(np.tanh(x), 0),
         known_by="answers",
     ),
+    "rectified ones by their sum": Tail(
+        (("Relu", ["l"], "e"), SUM, ("Reciprocal", ["t"], "i"), ("Mul", ["e", "i"], "y")),
+        "probabilities",
+        lambda x: np.maximum(x, 0) / np.maximum(x, 0).sum(axis=1, keepdims=True),
+        {"axis": _i(1)},
+    ),
     "hyperbolic tangents": Tail(
         (("Tanh", ["l"], "y"),), "logits", lambda x: softmax(np.tanh(x)), known_by="answers"
     ),
