@@ -40,6 +40,7 @@ def test_a_device_that_agrees_with_the_reference_is_proven_for_the_daemon_too(
     assert list((cache_directory() / "proofs").glob("*.proof"))
 
 
+@pytest.mark.deep
 @needs_opencl
 def test_a_device_whose_compiler_rejects_all_kernels_is_an_error_if_no_other_one_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -53,6 +54,7 @@ def test_a_device_whose_compiler_rejects_all_kernels_is_an_error_if_no_other_one
     assert "no such pragma" in found["worker 0"]
 
 
+@pytest.mark.deep
 @needs_opencl
 def test_the_next_device_runs_the_model_where_the_first_does_not_compile_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -67,6 +69,7 @@ def test_the_next_device_runs_the_model_where_the_first_does_not_compile_it(
     assert found["worker 1"] == {"level": "ok", "what": "worker 1", "text": "numpy: NumPy; runs the model"}
 
 
+@pytest.mark.deep
 @needs_opencl
 def test_a_variant_that_a_device_computes_wrongly_is_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
