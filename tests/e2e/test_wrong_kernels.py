@@ -51,8 +51,8 @@ def test_the_next_device_serves_where_the_comparison_itself_fails(
 ) -> None:
     break_worker(monkeypatch, "EDGED_TEST_FAULTY_PROOF", "cannot reshape array of size 5")
     workers = [{"device": "cpu"}, {"device": "numpy"}]
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # without proofs
-    with run_edged(tmp_path, config=config_in(tmp_path, workers=workers)) as daemon:
+    without_proofs = tmp_path / "cache"
+    with run_edged(tmp_path, config=config_in(tmp_path, workers=workers), programs=without_proofs) as daemon:
         assert device_of(daemon) == "NumPy"
         assert "ValueError: cannot reshape array of size 5" in daemon.log()
         assert "local-1 (device numpy) takes over" in daemon.log()
