@@ -67,7 +67,7 @@ log = logging.getLogger("edged.worker")
 class Ready:
     """A warm runtime.
 
-    `forward_s`: time of a full batch from submission to answer. `excluded_variants`: see `Proven`.
+    `forward_s`: time of a full batch from submission to answer. `excluded_variants`, `is_compared`: see `Proven`.
     """
 
     part: ModelPart
@@ -76,6 +76,7 @@ class Ready:
     self_check: SelfCheck
     forward_s: float
     excluded_variants: tuple[str, ...]
+    is_compared: bool
 
 
 def make_ready(model: Model, part: ModelPart, worker: WorkerConfig, cache: Path) -> Ready:
@@ -87,7 +88,15 @@ def make_ready(model: Model, part: ModelPart, worker: WorkerConfig, cache: Path)
     proven = open_proven(model, worker, part=part, cache=cache)
     with faults_named(model, worker):
         forward_s, known = warm_up(proven.runtime, part, worker)
-    return Ready(part, proven.runtime, served_of(model, part, worker), known, forward_s, proven.excluded_variants)
+    return Ready(
+        part,
+        proven.runtime,
+        served_of(model, part, worker),
+        known,
+        forward_s,
+        proven.excluded_variants,
+        proven.is_compared,
+    )
 
 
 def served_of(model: Model, part: ModelPart, worker: WorkerConfig) -> Served:

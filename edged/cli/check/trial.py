@@ -23,9 +23,8 @@ from edged.system import log
 from edged.system.paths import cache_directory
 from edged.system.process_end import describe_exit, die_with
 from edged.worker.driver_choice import DriverChoice
-from edged.worker.proven import faults_named, open_proven
 from edged.worker.threads import limit_threads
-from edged.worker.warm_up import warm_up
+from edged.worker.warm_up import make_ready
 
 TRIAL = "edged.cli.check.trial"
 LIMIT_S = 900.0  # of a worker; most of it is compiling, on a board
@@ -82,12 +81,9 @@ def _answer(request: str, device: str) -> Mapping[str, Any]:
 def _tried(config: Config, index: int) -> TriedWorker:
     worker, model = config.workers[index], load_model(config.model, lazily=True)
     DriverChoice(config, index, model).take()
-    part = part_of(model, *config.ends_of(index))
-    proven = open_proven(model, worker, part=part, cache=cache_directory() / "programs")
-    with faults_named(model, worker):
-        warm_up(proven.runtime, part, worker)
-        proven.runtime.close()
-    return TriedWorker(proven.excluded_variants, proven.is_compared)
+    ready = make_ready(model, part_of(model, *config.ends_of(index)), worker, cache_directory() / "programs")
+    ready.runtime.close()
+    return TriedWorker(ready.excluded_variants, ready.is_compared)
 
 
 def main() -> None:
