@@ -7,6 +7,7 @@ to pictures of noise.
 from dataclasses import dataclass, replace
 from math import isclose, prod
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,8 +108,20 @@ def top_classes(scores: Floats, count: int) -> tuple[Score, ...]:
     return tuple(Score(index=int(index), score=float(scores[index])) for index in best)
 
 
+_rules: WeakKeyDictionary[Model, ScoreRule] = WeakKeyDictionary()
+
+
 def score_rule(model: Model) -> ScoreRule:
-    """Return how the scores of `model` follow from its outputs. Raises ModelError for a threshold without use."""
+    """Return how the scores of `model` follow from its outputs. Raises ModelError for a threshold without use.
+
+    It is kept while the model is: the answers to noise take a forward pass in NumPy.
+    """
+    if model not in _rules:
+        _rules[model] = _found_rule(model)
+    return _rules[model]
+
+
+def _found_rule(model: Model) -> ScoreRule:
     outputs = prod(model.graph.shapes[model.graph.output])
     values, wanted = output_values(model.graph), model.scores
     if wanted.kind != "auto":

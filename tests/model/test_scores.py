@@ -14,6 +14,7 @@ from onnx import TensorProto
 from edged.config import ModelConfig
 from edged.errors import ModelError
 from edged.messages.scores import ScoreKind, ScoresKnownBy
+from edged.model import scores
 from edged.model.package import load_model
 from edged.model.reference import prepare, run, softmax
 from edged.model.scores import score_rule, top_classes
@@ -353,3 +354,12 @@ def test_a_threshold_of_probabilities_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ModelError, match="a threshold is for independent scores; its scores are probabilities"):
         score_rule(load_model(ModelConfig(path=path, threshold=0.6)))
+
+
+def test_noise_is_answered_once_for_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load_model(ModelConfig(path=network_with(tmp_path / "net.onnx", ("Tanh", ["l"], "y"))))
+    first = score_rule(model)
+
+    monkeypatch.delattr(scores, "noise_answers")
+
+    assert score_rule(model) is first
