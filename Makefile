@@ -127,11 +127,11 @@ bench-peers: .venv-peers/.peers
 	@.venv-peers/bin/python -m tests.perf.peers $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(PEERS),--contenders $(PEERS)) $(if $(OUTPUT),--output $(OUTPUT))
 
-# make bench-training CASES="mnist-dense fashion-conv" THREADS=2 ROUNDS=30 BUDGET=30
 # Never a part of a test: PyTorch as everybody gets it brings CUDA, six gigabytes of it.
 zoo: .venv/.test .venv-zoo/.installed
 	@.venv/bin/python -m tests.conformance zoo $(if $(PART),--part $(PART)) $(if $(ONLY),--only $(ONLY)) $(if $(JOBS),--jobs $(JOBS))
 
+# make bench-training CASES="mnist-dense fashion-conv" THREADS=2 ROUNDS=30 BUDGET=30
 bench-training: .venv-peers/.training
 	@.venv-peers/bin/python -m tests.perf.training $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET))
