@@ -94,12 +94,12 @@ def is_channels_last(file: OnnxFile, source: str) -> bool:
     sizes = [dim.dim_value for dim in entry.type.tensor_type.shape.dim]
     if sizes[1] in PICTURES and sizes[3] > 0 and sizes[3] not in PICTURES:
         return False
-    told = _told_by_nodes(file.model.graph, source)
-    return _told_by_sizes(sizes) if told is None else told
+    is_last = _last_by_nodes(file.model.graph, source)
+    return _last_by_sizes(sizes) if is_last is None else is_last
 
 
-def _told_by_nodes(graph: onnx.GraphProto, source: str) -> bool | None:
-    """Return what the first node tells that reads the input, or the same axes, in one of both orders."""
+def _last_by_nodes(graph: onnx.GraphProto, source: str) -> bool | None:
+    """Return whether the first node that reads axes of the input in one of both orders has the channels last."""
     tensors = {source}
     for node in nodes_of(graph):
         if tensors.isdisjoint(node.input):
@@ -114,7 +114,7 @@ def _told_by_nodes(graph: onnx.GraphProto, source: str) -> bool | None:
     return None
 
 
-def _told_by_sizes(sizes: Sequence[int]) -> bool:
+def _last_by_sizes(sizes: Sequence[int]) -> bool:
     """Return whether only the last size can be that of channels."""
     _, first, second, last = sizes
     return first not in PICTURES and (last == CHANNELS or (last == 1 and second != 1))
