@@ -38,9 +38,8 @@ def second_moments(
         for name, layer in layers.items():
             for x in tensors[layer.inputs[0]]:  # rows of one picture at a time: of VGG-16 they take 230 MB
                 rows = _rows(layer, x[np.newaxis])
-                sums[name] = (
-                    sums[name] + rows.T @ rows
-                )  # of float32: twice as fast, and exact enough for one picture
+                # of float32: twice as fast, and exact enough for one picture
+                sums[name] = sums[name] + rows.T @ rows
                 counts[name] += len(rows)
     return {name: total / counts[name] for name, total in sums.items() if np.isfinite(total).all()}
 

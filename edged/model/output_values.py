@@ -86,8 +86,7 @@ def _moved(
     known: Known,
     shapes: Mapping[str, graph.Shape],
 ) -> Values:
-    source = operator.inputs[0]
-    return some_of(known[source], complete=_channels(shapes[source]) == _channels(shapes[operator.output]))
+    return _in_another_shape(operator, known, shapes)
 
 
 @_values.register
@@ -203,7 +202,10 @@ def _of_two(operator: graph.Combine, known: Known) -> Values:
 
 @_values.register
 def _on_host(operator: graph.OnHost, known: Known, shapes: Mapping[str, graph.Shape]) -> Values:
-    if operator.kind in ON_HOST_UNCHANGED:
-        source = operator.inputs[0]
-        return some_of(known[source], complete=_channels(shapes[source]) == _channels(shapes[operator.output]))
-    return UNKNOWN
+    return _in_another_shape(operator, known, shapes) if operator.kind in ON_HOST_UNCHANGED else UNKNOWN
+
+
+def _in_another_shape(operator: graph.Operator, known: Known, shapes: Mapping[str, graph.Shape]) -> Values:
+    """Return what is known of the values of the input, each of which the output has, or some of them."""
+    source = operator.inputs[0]
+    return some_of(known[source], complete=_channels(shapes[source]) == _channels(shapes[operator.output]))

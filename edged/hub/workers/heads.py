@@ -44,8 +44,14 @@ class TaughtHead:
     def model(self, base: ModelInfo) -> ModelInfo:
         """Return the model that predictions name."""
         version = self.version
-        named = msgspec.structs.replace(base, name=version.name, sha256=version.sha256, labels=version.labels)
-        return msgspec.structs.replace(named, scores="probabilities", scoring="")  # a head ends in a softmax
+        return msgspec.structs.replace(
+            base,
+            name=version.name,
+            sha256=version.sha256,
+            labels=version.labels,
+            scores="probabilities",  # a head ends in a softmax
+            scoring="",
+        )
 
     def misfit(self, base: ModelInfo) -> str:
         """Return why it cannot answer on top of this model; empty if it can."""
