@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -16,6 +17,7 @@ from tests.compiled import share_compiled
 from tests.deep_part import NO_TIME, DeepPart
 from tests.durations import Durations
 from tests.eventually import eventually, free_port
+from tests.own_values import restart
 from tests.runtimes import load_intel_too
 from tests.second_try import SecondTry
 from tests.tiers import NotRun
@@ -69,6 +71,14 @@ def _state_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _values_of_its_own(request: pytest.FixtureRequest) -> None:
+    """Let a test draw the same values from its module's RANDOM whichever tests ran before it."""
+    generator = getattr(request.module, "RANDOM", None)
+    if isinstance(generator, np.random.Generator):
+        restart(generator, request.node.nodeid)
 
 
 @pytest.fixture(autouse=True)

@@ -1,15 +1,14 @@
 """Every test of a kernel runs on every OpenCL device."""
 
 from pathlib import Path
-from zlib import crc32
 
-import numpy as np
 import pytest
 
 from edged.engine.device import Device, list_devices
 from edged.engine.instruction_trials import with_instructions
 from tests.compiled import compiled_by
 from tests.engine.lab import RANDOM, Lab
+from tests.own_values import restart
 from tests.runtimes import own_devices
 
 
@@ -54,9 +53,8 @@ def programs_directory() -> Path:
 
 @pytest.fixture(autouse=True)
 def values_of_its_own(request: pytest.FixtureRequest) -> None:
-    """Let a test draw the same random values whichever tests ran before it."""
-    seed = crc32(request.node.nodeid.encode())
-    RANDOM.bit_generator.state = np.random.default_rng(seed).bit_generator.state
+    """Let a test draw the same values from the lab whichever tests ran before it."""
+    restart(RANDOM, request.node.nodeid)
 
 
 @pytest.fixture

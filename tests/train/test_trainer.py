@@ -248,7 +248,8 @@ def test_vectors_of_features_are_learnt_too(device: Device, programs: Path) -> N
     trainer.load(features, LABELS, None)
     before = trainer.evaluate(features, LABELS)
 
-    trainer.train(np.tile(ORDER, (20, 1)), np.full(60, 0.05, np.float32))
+    each_as_often = np.arange(120 * BATCH, dtype=np.int32).reshape(120, BATCH) % len(features)
+    trainer.train(each_as_often, np.full(120, 0.05, np.float32))
 
     assert trainer.evaluate(features, LABELS).loss < before.loss / 2
 
