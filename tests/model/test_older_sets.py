@@ -20,8 +20,8 @@ from tests.model.onnx_files import Network, onnxruntime_outputs
 
 # Kinds whose later forms only have further attributes, with defaults that mean the older form. Scan 8 is rejected.
 ONLY_ADDED_TO = (
-    "AveragePool CastLike DepthToSpace DequantizeLinear GRU GatherND GroupNormalization LSTM LpPool MaxPool "
-    "QuantizeLinear Range Scan ScatterElements ScatterND SpaceToDepth"
+    "Attention AveragePool CastLike DepthToSpace DequantizeLinear GRU GatherND GroupNormalization LSTM LpPool "
+    "MaxPool QuantizeLinear Range Scan ScatterElements ScatterND SpaceToDepth"
 )
 
 
