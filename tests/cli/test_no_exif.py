@@ -82,12 +82,12 @@ def test_an_evaluation_is_not_resumed_with_pictures_of_the_other_kind(turned: Pa
 def test_batch_reads_pictures_as_they_are_stored_and_resumes_no_run_that_did_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], model: Path, turned: Path, stored: Path
 ) -> None:
+    from pyarrow.parquet import read_table  # needs NumPy 2, which `make test-lowest` has not
+
     def scores(folder: Path, *options: str) -> list[float]:
         output = tmp_path / f"answers-{folder.name}"
         command = ["batch", str(model), "--input", str(folder), "--output", str(output), *PREPARED, *options]
         assert run_command_line(command) == 0
-        from pyarrow.parquet import read_table  # needs NumPy 2, which `make test-lowest` has not
-
         tables = [read_table(path) for path in sorted(output.rglob("*.parquet"))]
         return [score for table in tables for score in table.column("score").to_pylist()]
 

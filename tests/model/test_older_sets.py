@@ -18,7 +18,8 @@ from edged.model.onnx_reader import read_onnx
 from edged.model.passes import simplify
 from tests.model.onnx_files import Network, onnxruntime_outputs
 
-# Kinds whose later forms only have further attributes, with defaults that mean the older form. Scan 8 is rejected.
+# Kinds whose later forms only have further attributes or inputs, without which they mean the older form. Scan 8 is
+# rejected.
 ONLY_ADDED_TO = (
     "Attention AveragePool CastLike DepthToSpace DequantizeLinear GRU GatherND GroupNormalization LSTM LpPool "
     "MaxPool QuantizeLinear Range Scan ScatterElements ScatterND SpaceToDepth"
