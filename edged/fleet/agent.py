@@ -8,7 +8,7 @@ from pathlib import Path
 from edged.errors import ServerError
 from edged.fleet.answers import DaemonAnswers
 from edged.fleet.board import BoardFiles
-from edged.fleet.records import NodeReport, SignedModel, why_wait
+from edged.fleet.records import NodeReport, Rollout, SignedModel, why_wait
 from edged.fleet.steps import RolloutSteps, Surroundings
 from edged.fleet.store import FleetState, FleetStore
 from edged.fleet.store_link import StoreLink
@@ -46,11 +46,16 @@ class Agent:
     async def _turn(self) -> None:
         before = self._steps.progress
         await self._link.exchange(self._read)
-        if rollout := self._fleet.rollout:
+        if rollout := self._fleet.rollout or self._unfinished():
             why = why_wait(rollout, self._node, self._fleet.nodes, self._fleet.silent(SILENT_S))
             await self._steps.follow(rollout, why)
         if self._steps.progress != before or time.monotonic() - self._reported_s > REPORT_S:
             await self._link.exchange(self._report)
+
+    def _unfinished(self) -> Rollout | None:
+        """Return the roll-out whose model answers here and is not judged yet: that needs no server."""
+        progress = self._steps.progress
+        return progress.order if progress.phase in {"promoting", "watching", "rolling_back"} else None
 
     async def _read(self, store: FleetStore) -> None:
         """Read the roll-out; and what the other nodes report, but less often, if this one waits for them."""

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from edged import __version__
 from edged.errors import ConfigError, EdgedError, ModelError
 from edged.fleet.gate import Comparison, ModelFigures
-from edged.fleet.records import Phase, Record, SignedModel
+from edged.fleet.records import Phase, Record, Rollout, SignedModel
 from edged.system.files import refuse_newer, replace_file
 from edged.system.paths import state_directory
 
@@ -21,6 +21,8 @@ READ_BYTES = 1 << 20
 class RolloutProgress(Record):
     """How far this board is with a roll-out.
 
+    `order`: the record as this board first read it, which alone is verified and followed (None: an edged before
+    it saved this).
     `before`: the target of the link before the promotion. `usual`: figures of the daemon's predictions before the
     trial.
     """
@@ -30,6 +32,7 @@ class RolloutProgress(Record):
     schema_version: int = Field(SCHEMA, alias="schema")
     edged: str = Field(__version__, description="Version of edged that wrote it")
     rollout: str = ""
+    order: Rollout | None = None
     phase: Phase = "idle"
     message: str = ""
     model: SignedModel | None = None
@@ -88,7 +91,9 @@ class BoardFiles:
         return self.folder / f"fetching-{secrets.token_hex(4)}"
 
     def link_to(self, target: str) -> None:
-        """Replace the link in one step, on disk when this returns. Raises EdgedError."""
+        """Replace the link in one step, on disk when this returns. Raises EdgedError, also if it would dangle."""
+        if not (self.link.parent / target).is_file():
+            raise EdgedError(f"{self.link} stays as it is: there is no file {target}")
         unfinished = self.link.with_name(f".{self.link.name}-{secrets.token_hex(4)}")
         try:
             os.symlink(target, unfinished)

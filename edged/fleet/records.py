@@ -73,6 +73,10 @@ class Rollout(Record):
     stages: Annotated[tuple[RolloutStage, ...], Field(min_length=1)]
     state: Literal["running", "paused", "rolled_back"] = "running"
 
+    def orders_same(self, other: "Rollout") -> bool:
+        """Return whether both are one order: whatever they say but for the state, which the operator changes."""
+        return self.model_copy(update={"state": other.state}) == other
+
 
 class NodeReport(Record):
     """A node as it describes itself. `rollout`: the one that `phase` is of."""

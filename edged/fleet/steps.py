@@ -2,8 +2,9 @@
 
 waiting → fetching → trial → ready → promoting → watching → promoted. A model that is unsigned, damaged, wrong on
 this device or below the gate is `refused` before it answers; one that fails the gate while it answers is
-`rolled_back`. Each phase is on disk before it begins, so an agent that is killed continues with it. A promotion
-and a roll-back need no server.
+`rolled_back`. A board follows the record of the roll-out as it first read and verified it: a record that changes
+under its id cancels the roll-out. Each phase is on disk before it begins, so an agent that is killed continues
+with it. A promotion and a roll-back need no server.
 """
 
 import asyncio
@@ -77,41 +78,51 @@ class RolloutSteps:
         phase = self.progress.phase
         if rollout.id != self.progress.rollout and phase not in {"promoting", "rolling_back"}:  # those end first
             self.stop()
-            self.progress = RolloutProgress(rollout=rollout.id, model=rollout.model)
+            self.progress = RolloutProgress(rollout=rollout.id, order=rollout, model=rollout.model)
             self._enter("waiting")
-        if rollout.id == self.progress.rollout and rollout.state == "rolled_back":
-            self._cancel()
+        if rollout.id == self.progress.rollout:
+            self._cancel_if_withdrawn(rollout)
         if time.monotonic() < self._not_before_s:
             return
+        order, is_paused = self.progress.order or rollout, rollout.state == "paused"
         match self.progress.phase:
             case "waiting":
-                self._begin(rollout, "paused" if rollout.state == "paused" else why_wait)
+                self._begin(order, "paused" if is_paused else why_wait)
             case "fetching":
-                await self._fetch(rollout.model)
+                await self._fetch(order.model)
             case "trial":
-                self._try(rollout)
+                self._try(order)
             case "ready":
-                self._promote(rollout)
+                self._promote(order, is_paused=is_paused)
             case "promoting":
                 await self._see_it_answer()
             case "watching":
-                self._watch(rollout)
+                self._watch(order)
             case "rolling_back":
                 await self._see_it_gone()
 
-    def _cancel(self) -> None:
-        """Undo what has been done: the roll-out is taken back for the whole fleet."""
+    def _cancel_if_withdrawn(self, now: Rollout) -> None:
+        """End the roll-out if it is taken back, or if its record is no longer the one that this board follows."""
+        is_same = now.model == self._model and now.orders_same(self.progress.order or now)
+        if now.state == "rolled_back":
+            self._cancel("taken back for the whole fleet")
+        elif not is_same and self.progress.phase not in DONE:
+            log.warning("the record of the roll-out %s was changed after this board had read it", now.id)
+            self._cancel("the record of the roll-out was changed under its id: begin a new one")
+
+    def _cancel(self, reason: str) -> None:
+        """Undo what has been done."""
         match self.progress.phase:
             case "promoting" | "watching" | "promoted" if self.progress.before is not None:
-                self._enter("rolling_back", "taken back for the whole fleet")
+                self._enter("rolling_back", reason)
             case phase if phase not in DONE and phase != "rolling_back":
                 self.stop()
-                self._enter("cancelled", "taken back for the whole fleet")
+                self._enter("cancelled", reason)
 
     # ── before the model answers ──
 
     def _begin(self, rollout: Rollout, why_wait: str) -> None:
-        """Check the signature, once it is this node's turn."""
+        """Check the signature of what the other steps follow, once it is this node's turn."""
         if why_wait:
             self._say(why_wait)
             return
@@ -176,16 +187,25 @@ class RolloutSteps:
 
     # ── the model answers ──
 
-    def _promote(self, rollout: Rollout) -> None:
+    def _promote(self, order: Rollout, *, is_paused: bool) -> None:
         """Keep which model answered before, on disk, before the link is replaced."""
-        if rollout.state == "paused":
+        if is_paused:
             self._say("paused; the trial has passed the gate")
+            return
+        if not self._board.has(order.model):
+            self._enter("fetching", "its file is no longer here as it was signed")
             return
         self._enter("promoting", before=self._board.target)
 
     async def _see_it_answer(self) -> None:
         model, last = self._model, self._answers.last
-        await self._answer_by(str(self._board.path_of(model)))
+        try:
+            await self._answer_by(str(self._board.path_of(model)))
+        except EdgedError as error:
+            if time.monotonic() - self._began_s <= ANSWERS_S:
+                raise
+            self._enter("rolling_back", f"it could not be promoted within {ANSWERS_S:g} s: {error}")
+            return
         if last and last.sha256 == model.sha256:
             self._not_finite = self._answers.not_finite
             self._enter("watching", first_seq=self._answers.since_seq)
@@ -220,7 +240,11 @@ class RolloutSteps:
     async def _see_it_gone(self) -> None:
         last, before = self._answers.last, self.progress.before
         if before is not None:
-            await self._answer_by(before)
+            try:
+                await self._answer_by(before)
+            except EdgedError:
+                if last is None or last.sha256 == self._model.sha256 or self._board.target != before:
+                    raise
         if last is None or last.sha256 != self._model.sha256:
             self._enter("rolled_back", self.progress.message, first_seq=self._answers.since_seq)
 

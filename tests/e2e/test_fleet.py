@@ -1,13 +1,17 @@
 """A roll-out over boards, with the real nats-server, daemons and agents."""
 
+import asyncio
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from hashlib import sha256
 from pathlib import Path
 
+import nats
 import psutil
 import pytest
+from nats.js import JetStreamContext
 
 from tests.e2e.daemon import START_S
 from tests.e2e.fleet import GATE, NODES, Board, Fleet, board, fleet_server, new_nkey, started, variation
@@ -73,22 +77,61 @@ def suspended(process: psutil.Process) -> Iterator[None]:
 
 
 def exchange_content(fleet: Fleet, content: bytes) -> None:
-    """Replace the file of `doors-2` in the object store, as who has the operator's key for NATS alone could."""
-    import asyncio
+    """Replace the file of `doors-2` in the object store."""
 
-    import nats
-
-    async def exchange() -> None:
-        client = await nats.connect(
-            f"nats://127.0.0.1:{fleet.port}", nkeys_seed=str(fleet.folder / "operator.nkey")
-        )
-        stream = client.jetstream()
+    async def exchange(stream: JetStreamContext) -> None:
         entry = await (await stream.key_value("edged_fleet")).get("model.doors-2")
         store = await stream.object_store("edged_models")
         await store.put(json.loads(entry.value or b"")["sha256"], content)
+
+    with_the_operators_nkey(fleet, exchange)
+
+
+def exchange_model_while_fetching(fleet: Fleet, content: bytes) -> None:
+    """Put an unsigned model into the record of the roll-out, once a board has begun with the signed one."""
+    changed = sha256(content).hexdigest()
+    unsigned = {"name": "doors-2", "file": "doors-2.onnx", "sha256": changed, "size": len(content)}
+
+    async def exchange(stream: JetStreamContext) -> None:
+        bucket, store = await stream.key_value("edged_fleet"), await stream.object_store("edged_models")
+        await store.put(changed, content)
+        async for entry in await bucket.watch("node.north"):
+            if entry and json.loads(entry.value or b"")["phase"] == "fetching":
+                break
+        record = json.loads((await bucket.get("rollout")).value or b"")
+        await bucket.put("rollout", json.dumps({**record, "model": unsigned}).encode())
+
+    with_the_operators_nkey(fleet, exchange)
+
+
+def with_the_operators_nkey(fleet: Fleet, act: Callable[[JetStreamContext], Awaitable[None]]) -> None:
+    """Act as who has the operator's key for NATS could, without the one that signs."""
+
+    async def connected() -> None:
+        seed = str(fleet.folder / "operator.nkey")
+        client = await nats.connect(f"nats://127.0.0.1:{fleet.port}", nkeys_seed=seed)
+        await asyncio.wait_for(act(client.jetstream()), 2 * START_S)
         await client.close()
 
-    asyncio.run(exchange())
+    asyncio.run(connected())
+
+
+@pytest.mark.deep
+def test_a_model_that_is_exchanged_in_the_record_of_a_roll_out_is_never_fetched(
+    tmp_path: Path, fleet: Fleet
+) -> None:
+    fleet.publish(variation(tmp_path / "doors-2.onnx"))
+    other = variation(tmp_path / "other.onnx", seed=2).read_bytes()
+    with board(fleet, "north") as north, north.agent():
+        eventually(lambda: "north" in fleet.nodes())
+        before = answers(north)
+        fleet.begin("doors-2")
+        exchange_model_while_fetching(fleet, other)
+        report = fleet.wait_for(north="cancelled")["north"]
+        assert "the record of the roll-out was changed under its id" in report["message"]
+        assert "was changed after this board had read it" in north.log()
+        assert not list(north.folder.rglob(sha256(other).hexdigest()))
+        assert (answers(north), os.readlink(north.link)) == (before, "first.onnx")
 
 
 @pytest.mark.deep
@@ -207,8 +250,8 @@ def test_a_board_may_neither_publish_nor_order_and_without_a_key_nothing_is_reac
     assert fleet.run("publish", str(model), "--key", key, "--name", "other").returncode == 1
     assert fleet.run("rollout", "doors-2", "--gate", GATE).returncode != 0
     new_nkey(fleet.folder / "stranger.nkey")
-    for nats in ({}, {"nkey": "stranger.nkey"}):
-        file.write_text(json.dumps({"nats": {"servers": servers, **nats}}))
+    for access in ({}, {"nkey": "stranger.nkey"}):
+        file.write_text(json.dumps({"nats": {"servers": servers, **access}}))
         done = fleet.run("status")
         assert (done.returncode, "rejects this user" in done.stderr) == (1, True)
     file.write_text(json.dumps({"nats": {"servers": servers, "nkey": "operator.nkey"}}))

@@ -25,13 +25,15 @@ class StreamedDaemon:
     """Publishes predictions of the model to which `link` leads when it reads that, at a port of its own.
 
     `trial`: exit code, output and errors of `edged fleet trial`. `forward_s`, `joules`: of each prediction, by the
-    content of the model's file; `silent`: contents with which it publishes nothing.
+    content of the model's file; `silent`: contents with which it publishes nothing; `refused`: contents that a
+    reload does not take.
     """
 
     def __init__(self, link: Path, socket: "zmq.Socket[bytes]") -> None:
         self.trial = 0, GOOD.model_dump_json(), ""
         self.forward_s: dict[bytes, float] = {}
         self.silent: set[bytes] = set()
+        self.refused: set[bytes] = set()
         self.not_finite = 0
         self.commands: list[str] = []
         self.last_seq = -1
@@ -44,7 +46,10 @@ class StreamedDaemon:
         self.commands.append(command)
         if command == "fleet trial":
             return self.trial
-        self._content = self._link.read_bytes()
+        content = self._link.read_bytes()
+        if content in self.refused:
+            return 1, "", "edged: the daemon keeps its model: this one cannot be opened"
+        self._content = content
         return 0, "", ""
 
     def publish(self, frames: int = 10) -> None:

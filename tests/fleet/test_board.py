@@ -35,6 +35,12 @@ def test_a_fetched_model_is_kept_and_the_link_leads_to_it(board: BoardFiles) -> 
     assert board.link.read_bytes() == CONTENT
 
 
+def test_a_link_never_leads_to_a_file_that_is_not_there(board: BoardFiles) -> None:
+    with pytest.raises(EdgedError, match=r"net.onnx stays as it is: there is no file .*doors.onnx"):
+        board.link_to(str(board.path_of(MODEL)))
+    assert board.target == "first.onnx"
+
+
 @pytest.mark.parametrize("content", [b"", b"a netw", b"a NETWORK", b"a network."])
 def test_a_file_with_another_size_or_hash_is_refused_and_removed(board: BoardFiles, content: bytes) -> None:
     path = fetched(board, content)
@@ -78,6 +84,7 @@ def test_a_model_path_that_is_no_link_is_refused_with_the_command_that_makes_one
 def test_a_link_that_cannot_be_replaced_stays(board: BoardFiles, tmp_path: Path) -> None:
     board.link.unlink()
     board.link.mkdir()
+    (tmp_path / "other.onnx").touch()
     with pytest.raises(EdgedError, match="cannot be replaced"):
         board.link_to("other.onnx")
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".net")]

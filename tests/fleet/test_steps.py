@@ -21,7 +21,7 @@ from edged.fleet.steps import RolloutSteps, Surroundings
 from tests.eventually import eventually
 from tests.fleet.stream import GOOD, StreamedDaemon, streamed_daemon
 
-OLD, NEW = b"old network", b"new network"
+OLD, NEW, OTHER = b"old network", b"new network", b"another network"
 GATE = "agreement>=0.98,p99<=1.2x,joules<=1.1x,not_finite=0"
 
 
@@ -31,6 +31,7 @@ class Scene:
     def __init__(self, folder: Path, daemon: StreamedDaemon, answers: DaemonAnswers) -> None:
         self.folder, self.daemon, self.answers = folder, daemon, answers
         self.board = BoardFiles(folder / "net.onnx", "test")
+        self.fetched: set[str] = set()
         self.start()
         self.loop = asyncio.new_event_loop()
         self.rollout = Rollout(
@@ -42,7 +43,7 @@ class Scene:
         public = self.folder / "alice.signer.pub"
         settings = FleetConfig(signers=(public,), watch_s=watch_s)
         around = Surroundings(settings, load_signers((public,)), "edged.yaml", self.daemon.edged)
-        self.steps = RolloutSteps(around, self.board, self.answers, fetch)
+        self.steps = RolloutSteps(around, self.board, self.answers, self._fetch)
 
     def turn(self) -> str:
         """Do one step, while the daemon publishes; return the phase."""
@@ -57,6 +58,11 @@ class Scene:
     def order(self, **changed: Any) -> None:
         self.rollout = self.rollout.model_copy(update=changed)
 
+    async def _fetch(self, model: SignedModel, path: Path) -> None:
+        """Fetch from a store that has both models."""
+        self.fetched.add(model.sha256)
+        path.write_bytes(NEW if model.sha256 == sha256(NEW).hexdigest() else OTHER)
+
     async def _follow(self) -> None:
         await self.steps.follow(self.rollout, "")
         await asyncio.sleep(0)
@@ -70,8 +76,8 @@ class Scene:
         return Path(os.readlink(self.board.link)).name
 
 
-def signed(folder: Path) -> SignedModel:
-    model = SignedModel(name="net", file="net-2.onnx", sha256=sha256(NEW).hexdigest(), size=len(NEW))
+def signed(folder: Path, content: bytes = NEW) -> SignedModel:
+    model = SignedModel(name="net", file="net-2.onnx", sha256=sha256(content).hexdigest(), size=len(content))
     key = folder / "alice.signer.key"
     if not key.exists():
         new_signer(folder, "alice")
@@ -79,8 +85,9 @@ def signed(folder: Path) -> SignedModel:
     return model.model_copy(update={"signer": public, "signature": signature})
 
 
-async def fetch(_model: SignedModel, path: Path) -> None:
-    path.write_bytes(NEW)
+def other_model(folder: Path, *, is_signed: bool) -> SignedModel:
+    model = signed(folder, OTHER)
+    return model if is_signed else model.model_copy(update={"signer": "", "signature": ""})
 
 
 @pytest.fixture
@@ -193,6 +200,70 @@ def test_taken_back_while_it_answers_the_model_before_is_restored(scene: Scene, 
     scene.order(state="rolled_back")
     scene.until("rolled_back")
     assert scene.target == "first.onnx"
+
+
+@pytest.mark.parametrize("phase", ["fetching", "trial", "ready"])
+@pytest.mark.parametrize("is_signed", [True, False])
+def test_a_model_that_is_exchanged_under_the_id_of_the_roll_out_is_never_fetched_or_tried(
+    scene: Scene, phase: str, is_signed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene.until(phase)
+    scene.order(model=other_model(scene.folder, is_signed=is_signed))
+    scene.until(*DONE)
+    assert (scene.steps.progress.phase, scene.target) == ("cancelled", "first.onnx")
+    assert scene.message == "the record of the roll-out was changed under its id: begin a new one"
+    assert "the record of the roll-out a was changed after this board had read it" in caplog.text
+    assert scene.fetched <= {sha256(NEW).hexdigest()}
+    assert not (scene.board.folder / "models" / sha256(OTHER).hexdigest()).exists()
+
+
+@pytest.mark.parametrize("phase", ["promoting", "watching"])
+@pytest.mark.parametrize("changed", ["model", "gate"])
+def test_a_record_that_changes_while_its_model_answers_ends_in_a_roll_back(
+    scene: Scene, phase: str, changed: str
+) -> None:
+    scene.start(watch_s=3600)
+    scene.until(phase)
+    scene.order(**{changed: {"model": other_model(scene.folder, is_signed=True), "gate": "not_finite=0"}[changed]})
+    scene.until(*DONE)
+    assert (scene.steps.progress.phase, scene.target) == ("rolled_back", "first.onnx")
+
+
+def test_an_order_that_is_changed_before_it_begins_is_cancelled(scene: Scene) -> None:
+    scene.order(state="paused")
+    scene.until("waiting")
+    scene.order(model=other_model(scene.folder, is_signed=True), state="running")
+    scene.until(*DONE)
+    assert (scene.steps.progress.phase, scene.fetched) == ("cancelled", set())
+
+
+def test_a_new_process_follows_the_record_that_was_verified_before_it_started(scene: Scene) -> None:
+    scene.until("fetching")
+    scene.order(model=other_model(scene.folder, is_signed=False))
+    scene.start()
+    scene.until(*DONE)
+    assert (scene.steps.progress.phase, scene.fetched) == ("cancelled", set())
+
+
+def test_a_reload_that_is_refused_while_promoting_ends_in_a_roll_back_after_the_stated_time(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "ANSWERS_S", 0.3)
+    monkeypatch.setattr(steps, "AGAIN_S", 0.05)
+    scene.daemon.refused.add(NEW)
+    scene.until(*DONE)
+    assert (scene.steps.progress.phase, scene.target) == ("rolled_back", "first.onnx")
+    assert scene.message == (
+        "it could not be promoted within 0.3 s: the daemon keeps its model: this one cannot be opened"
+    )
+
+
+def test_a_file_that_was_damaged_after_its_trial_is_fetched_again_before_it_answers(scene: Scene) -> None:
+    scene.until("ready")
+    scene.board.path_of(scene.rollout.model).write_bytes(OTHER)
+    scene.until(*DONE)
+    assert (scene.steps.progress.phase, scene.target) == ("promoted", "net-2.onnx")
+    assert scene.board.link.read_bytes() == NEW
 
 
 def test_a_pause_holds_the_beginning_and_the_promotion(scene: Scene) -> None:
