@@ -98,11 +98,11 @@ def never_read(context: Context, count: int, hub: Hub, curve: Curve | None) -> N
 
 
 def flood(context: Context, count: int, hub: Hub, curve: Curve | None) -> None:
-    """Each subscribes to thousands of short topics, which are few bytes."""
+    """Each subscribes to thousands of short topics, which are few bytes, and others than those of the next one."""
     for _ in range(count):
         socket = unconnected(context, zmq.SUB, hub["publish"], 1, curve)
-        for topic in range(TOPICS):
-            socket.subscribe(topic.to_bytes(2, "big"))
+        for _ in range(TOPICS):
+            socket.subscribe(random.randbytes(3))  # noqa: S311
         socket.connect(hub["publish"])
     print("ready", flush=True)
 

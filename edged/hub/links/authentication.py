@@ -4,6 +4,7 @@ zmq.auth does the same on a thread of its own; here it is a few lines on the gua
 belong to them. A socket with a ZAP domain and ZAP_ENFORCE_DOMAIN accepts no peer while no answer is given here.
 """
 
+import math
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from zmq.utils import z85
 
 from edged.clock import NANOSECONDS
 from edged.hub.events import HubEvent
+from edged.hub.links.handshakes import HandshakePace
 
 REASONS = {  # the label `reason`, and the text for people
     "unknown_key": "its key is not allowed there (see security)",
@@ -98,16 +100,29 @@ class Zap:
         self.socket.bind(ADDRESS)
         self.allowed: Mapping[str, Mapping[bytes, str]] = {}  # name by domain and key; replaced as a whole
         self.encrypted: frozenset[str] = frozenset()  # the domains that require a key
+        self.paces: Mapping[str, HandshakePace] = {}  # by domain; those without one admit everybody at once
         self._rejections = rejections
 
     def serve(self) -> None:
-        """Answer all waiting requests."""
+        """Answer all requests that may be answered now."""
         while self.socket.poll(0):
             peer, _, version, request, domain, address, _, mechanism, *credentials = self.socket.recv_multipart()
             name = self._name(domain.decode(), address.decode(), mechanism, credentials)
             allowed = name is not None and version == VERSION
             status = (b"200", b"OK") if allowed else (b"400", b"not in security")
-            self.socket.send_multipart([peer, b"", VERSION, request, *status, (name or "").encode(), b""])
+            answer = [peer, b"", VERSION, request, *status, (name or "").encode(), b""]
+            if allowed and (pace := self.paces.get(domain.decode())):
+                pace.add(answer)
+            else:
+                self.socket.send_multipart(answer)
+        for pace in self.paces.values():
+            while due := pace.due():
+                self.socket.send_multipart(due)
+
+    @property
+    def due_s(self) -> float:
+        """Return the seconds until it must serve again, whether or not there are new requests."""
+        return min((pace.due_s() for pace in self.paces.values()), default=math.inf)
 
     def _name(self, domain: str, address: str, mechanism: bytes, credentials: list[bytes]) -> str | None:
         """Return the name of the peer, or None if it must be rejected."""

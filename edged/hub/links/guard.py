@@ -6,6 +6,7 @@ the guard checks many times a second how many bytes each connection has sent.
 """
 
 import contextlib
+import math
 import os
 import queue
 import threading
@@ -20,6 +21,7 @@ from edged.clock import now_ns
 from edged.hub.events import HubEvent
 from edged.hub.links.authentication import Rejections, Zap
 from edged.hub.links.connection import Bounds, Connection
+from edged.hub.links.handshakes import HandshakePace
 from edged.hub.service_threads import ServiceThreads
 from edged.transport.address import is_ipc
 from edged.transport.keys import KeyPair
@@ -43,15 +45,22 @@ class Endpoint:
     """One endpoint and its connections. After `__init__` only the guard's thread uses it."""
 
     def __init__(
-        self, name: str, address: str, bounds: Bounds, monitor: zmq.Socket[bytes], rejections: Rejections
+        self,
+        name: str,
+        address: str,
+        bounds: Bounds,
+        monitor: zmq.Socket[bytes],
+        rejections: Rejections,
+        pace: HandshakePace | None = None,
     ) -> None:
-        """`address`: ours; `monitor`: the reading end."""
+        """`address`: ours; `monitor`: the reading end; `pace`: of those who connect, if that is bounded."""
         self.name = name
         self.monitor = monitor
         self._address = address
         self._bounds = bounds
         self._rejections = rejections
         self._connections: dict[int, Connection] = {}  # by libzmq's descriptor
+        self._pace = pace
         self._failure = ""  # of a handshake: the event of its end follows
 
     @property
@@ -140,6 +149,8 @@ class Endpoint:
         if not connection.is_cut:
             connection.cut()
             self._rejections.add(self.name, reason, connection.host)
+            if self._pace and reason == "too_much":
+                self._pace.slow_down()
 
     def _forget(self, descriptor: int) -> None:
         if connection := self._connections.pop(descriptor, None):
@@ -205,7 +216,10 @@ class Guard:
         monitor.setsockopt(zmq.LINGER, 0)
         socket.monitor(f"inproc://monitor/{name}/{id(monitor)}", EVENTS)
         monitor.connect(f"inproc://monitor/{name}/{id(monitor)}")
-        self._new.put(Endpoint(name, address, bounds, monitor, self._rejections))
+        pace = HandshakePace() if bounds.together is not None and not is_ipc(address) else None
+        if pace:
+            self._zap.paces = {**self._zap.paces, name: pace}
+        self._new.put(Endpoint(name, address, bounds, monitor, self._rejections, pace))
         self._call()
 
     def allow(self, allowed: Mapping[str, Mapping[bytes, str]]) -> None:
@@ -258,7 +272,7 @@ class Guard:
         poller = zmq.Poller()
         for waited in (self._called, self._zap.socket, *(endpoint.monitor for endpoint in self._endpoints)):
             poller.register(waited, zmq.POLLIN)
-        poller.poll(round(1000 * self._look_s()))
+        poller.poll(math.ceil(1000 * min(self._look_s(), self._zap.due_s)))
         with contextlib.suppress(BlockingIOError):  # nobody has called
             os.eventfd_read(self._called)
 

@@ -23,8 +23,8 @@ RECEIVE_BUFFER = 32_768  # bytes in the kernel; a peer that sends faster than we
 LARGEST_BUFFER = 1_048_576  # a frame and its header
 SEND_BUFFER = 262_144
 # 64 topics of 60 bytes, encrypted; then heartbeats. Topics cost libzmq time: a microsecond each to subscribe,
-# and when a subscriber leaves, some nanoseconds for each topic of all others.
-SUBSCRIBER = Bounds(burst=8192, a_second=128, lifetime=None, connections=1000, usual=1024, together=1 << 18)
+# and when a subscriber leaves, some nanoseconds for each byte of all others' topics. See `handshakes`, too.
+SUBSCRIBER = Bounds(burst=8192, a_second=128, lifetime=None, connections=1000, usual=1024, together=1 << 16)
 # 100 requests and 100 a second, of at most a megabyte of answers each
 REPLAYER = Bounds(burst=16_384, a_second=16_384, lifetime=1 << 22, connections=1000)
 

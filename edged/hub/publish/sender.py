@@ -121,7 +121,7 @@ class StreamSender:
     def _run(self) -> None:
         while not self._stopping or self._queue:
             if not self._queue and not self._wake.acquire(timeout=IDLE_S):
-                self._socket.get(zmq.EVENTS)  # this processes subscriptions
+                self._process_subscriptions()
             while self._queue:
                 message = self._queue[0]
                 if not message.is_begun:
@@ -131,13 +131,17 @@ class StreamSender:
         self._socket.setsockopt(zmq.LINGER, LINGER_MS)
         self._socket.close()
 
+    def _process_subscriptions(self) -> None:
+        """Let libzmq add and remove topics, by a call that does not hold the interpreter's lock meanwhile."""
+        self._socket.poll(0)
+
     def _send(self, content: Outgoing | Sequence[Part]) -> None:
         if not isinstance(content, Outgoing):
             send_parts(self._socket, content)
             return
         outcome = Outcome(content, None, "not_sent")
         try:
-            self._socket.get(zmq.EVENTS)  # processing subscriptions may take long: read the clock after it
+            self._process_subscriptions()  # it may take long: read the clock after it
             if content.stale_ns is not None and now_ns() > content.stale_ns:
                 outcome = Outcome(content, None, "stale")
             else:
