@@ -21,6 +21,7 @@ from edged.cli.options import add_example, add_verbosity, leaf_parsers
 from edged.cli.terminal import INDENT, compiling_shown, print_notes
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
 from edged.system import log
+from edged.system.interruption import raise_if_interrupted
 from edged.system.plain_text import fitted, printable_lines
 from edged.system.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
 from edged.system.systemd import is_started_by_systemd
@@ -119,6 +120,8 @@ def _run_verb(argv: Sequence[str]) -> int:
     except ConfigError as error:
         return print_error(error)
     _configure_output(arguments)
+    if arguments.verb not in PROCESSES:  # those handle signals of their own
+        raise_if_interrupted()
     try:
         with nullcontext() if arguments.verb in PROCESSES else compiling_shown():
             code = int(arguments.run(arguments))
