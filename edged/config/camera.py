@@ -19,6 +19,19 @@ _PASSWORD_IN_URL = re.compile(
     r"://[^/@:\[]*:(?!\d*([/?#]|$))[^@]*@"
 )  # text after host: is a port, even before an @
 
+USER, PASSWORD = "{user}", "{password}"  # in a URL: for cameras that take them nowhere else
+_SECRET_IN_URL = re.compile(
+    r"(?<=[/?&;_])((?:pass(?:word|wd)?|pwd|token|secret|auth|api_?key))=(?!\{)[^&/;_]", re.IGNORECASE
+)
+
+
+def secret_in_url(camera: "CameraConfig") -> str | None:
+    """Return what to write instead, if what follows the host of a camera's URL seems to hold a secret itself."""
+    source = str(camera.source)
+    if source.lower().startswith(STREAMS) and (found := _SECRET_IN_URL.search(source)):
+        return f"its URL holds a secret: write {found[1]}={PASSWORD} there, and password_file: FILE beside it"
+    return None
+
 
 def _fingerprint(text: str) -> str:
     """Normalise a fingerprint to Python's form: no colons, small letters. Raises ValueError."""
@@ -68,15 +81,18 @@ class CameraConfig(Section):
     """A named source of frames."""
 
     source: Annotated[int, Field(ge=0, le=255)] | Text = Field(
-        description="V4L2 index or path (/dev/v4l/by-id/…), rtsp:// or http:// URL, video file, image folder, "
-        "or synthetic:digits, synthetic:shapes (or one of them: cross, disc, ring, square, triangle)"
+        description="V4L2 index or path (/dev/v4l/by-id/…), rtsp:// or http:// URL (with {user} and {password} "
+        "where a camera takes them in its path or query), video file, image folder, or synthetic:digits, "
+        "synthetic:shapes (or one of them: cross, disc, ring, square, triangle)"
     )
     host: Name | None = Field(
         None, description="Host that runs this camera (`edged camera NAME`). Default: the hub's host"
     )
-    user: Text | None = Field(None, description="User name for an RTSP or HTTP camera")
+    user: Text | None = Field(None, validate_default=True, description="User name for an RTSP or HTTP camera")
     password_file: Path | None = Field(None, description="File that contains only the password")
-    password_env: Text | None = Field(None, description="Environment variable with the password")
+    password_env: Text | None = Field(
+        None, validate_default=True, description="Environment variable with the password"
+    )
     tls: CameraTls | None = Field(None, description="https:// and rtsps:// cameras: the trusted certificate")
     size: tuple[Pixels, Pixels] | None = Field(
         None, description="Width and height requested from the camera; synthetic: 640×480"
@@ -137,7 +153,16 @@ class CameraConfig(Section):
     def _one_secret(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name and info.data.get("password_file"):
             raise ValueError("give password_file or password_env, not both")
+        if PASSWORD in str(info.data.get("source")) and not (name or info.data.get("password_file")):
+            raise ValueError(f"{PASSWORD} in source requires password_file or password_env")
         return name
+
+    @field_validator("user")
+    @classmethod
+    def _named_user(cls, user: str | None, info: ValidationInfo) -> str | None:
+        if USER in str(info.data.get("source")) and not user:
+            raise ValueError(f"{USER} in source requires a user")
+        return user
 
     @field_validator("tls")
     @classmethod

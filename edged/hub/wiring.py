@@ -14,6 +14,7 @@ from edged import __version__
 from edged.client.node_state import NodeState
 from edged.clock import nanoseconds
 from edged.config import Config
+from edged.config.camera import secret_in_url
 from edged.config.load import ConfigSource, check_passwords
 from edged.errors import ConfigError
 from edged.hub.cameras.cameras import Cameras
@@ -204,6 +205,7 @@ class HubBuilder:
         opened, service = self._opened, self._make_service()
         self._publication.report_journal()
         _warn_about_insecure_endpoints(self._config, opened.metrics)
+        _warn_about_secrets_in_urls(self._config)
         metrics = LoopMetrics(self._router, self._stats, opened.moments)
         status = StatusReport(self.node, self._publication, opened.publisher)
         every_second: tuple[Callable[[int], None], ...] = (
@@ -335,3 +337,9 @@ def _warn_about_insecure_endpoints(config: Config, metrics: Metrics) -> None:
         metrics.insecure.labels(name).set(is_open)
         if is_open:
             log.warning("%s: %s is open to every host that reaches this one (insecure: true)", name, address)
+
+
+def _warn_about_secrets_in_urls(config: Config) -> None:
+    for name, camera in config.cameras.items():
+        if secret := secret_in_url(camera):
+            log.warning("cameras.%s.source: %s", name, secret)

@@ -14,6 +14,7 @@ import pytest
 
 from edged import config
 from edged.camera.sources import open_source
+from edged.camera.sources.network import without_secrets
 from edged.camera.sources.stream import LiveStream
 from edged.cli.check.pipeline import camera_finding
 from edged.config import CameraTls
@@ -157,7 +158,7 @@ def test_a_redirection_is_not_followed(folder: Path) -> None:
             error = refusal(stream(url, ca=folder / "ours.crt"))
         assert camera.sent == [None]
         assert other.sent == []
-    assert f"it redirects to {elsewhere.partition('?')[0]}, which edged does not follow" in error
+    assert f"it redirects to {without_secrets(elsewhere)}, which edged does not follow" in error
 
 
 def test_a_host_without_tls_and_an_unreadable_authority_are_reported(folder: Path) -> None:
@@ -227,7 +228,7 @@ def test_a_redirection_of_rtsp_is_not_followed(folder: Path) -> None:
         behind = camera.getsockname()[1]
         with TlsFront(free_port(), behind, server_context(folder, "camera")).running() as front:
             error = refusal(stream(f"rtsps://127.0.0.1:{front.port}/live", ca=folder / "ours.crt"))
-        assert f"it redirects to {place}, which edged does not follow" in error
+        assert f"it redirects to {without_secrets(place)}, which edged does not follow" in error
         elsewhere.setblocking(False)
         with pytest.raises(BlockingIOError):
             elsewhere.accept()
@@ -255,7 +256,7 @@ def test_an_rtsp_camera_with_another_certificate_gets_no_password(rtsp: RtspServ
     with TlsFront(free_port(), rtsp.port, server_context(folder, "mallory")).running() as front:
         url = f"rtsps://127.0.0.1:{front.port}/live"
         error = refusal(stream(url, ca=folder / "ours.crt"))
-        assert error.startswith(f"{url} gives no video: its certificate is not trusted")
+        assert error.startswith(f"{without_secrets(url)} gives no video: its certificate is not trusted")
         assert front.received == b""
 
 
@@ -288,7 +289,7 @@ def test_check_verifies_the_certificate_and_says_what_to_write(folder: Path) -> 
         found = camera_finding("door", source)
         assert (found.level, found.text) == (
             "ok",
-            f"{url.partition('?')[0]}, whose certificate is trusted; no video was read",
+            f"{without_secrets(url)}, whose certificate is trusted; no video was read",
         )
         found = camera_finding("door", config.CameraConfig(source=url, user="me"))
         assert found.level == "warning"

@@ -59,10 +59,15 @@ def test_credentials_go_into_the_url_encoded() -> None:
     assert with_credentials("rtsp://cam/live", "me", "a/b@c:") == "rtsp://me:a%2Fb%40c%3A@cam/live"
     assert with_credentials("rtsp://me@cam:554/live?x=1", None, "pw") == "rtsp://me:pw@cam:554/live?x=1"
     assert with_credentials("rtsp://cam/live", None, None) == "rtsp://cam/live"
+    assert with_credentials("http://cam/x?u={user}&p={password}", "me", "a&b") == "http://cam/x?u=me&p=a%26b"
+    assert with_credentials("rtsp://cam/password={password}_1", "me", "pw") == "rtsp://cam/password=pw_1"
 
 
 def test_messages_show_no_secret() -> None:
-    assert without_secrets("rtsp://me:pw@cam:554/live?token=abc#x") == "rtsp://cam:554/live"
+    assert without_secrets("rtsp://me:pw@cam:554/live?token=abc#x") == "rtsp://cam:554/…"
+    assert without_secrets("rtsp://cam/user=admin_password=pw_channel=1.sdp") == "rtsp://cam/…"
+    assert without_secrets("http://[::1]:80?pwd=x") == "http://[::1]:80/…"
+    assert without_secrets("rtsp://cam/") == "rtsp://cam"
 
 
 @pytest.mark.parametrize("url", ["rtsp://", "rtsp://[bad", "http://cam:99999/x"])

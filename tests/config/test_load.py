@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edged.config import CameraConfig
+from edged.config.camera import secret_in_url
 from edged.config.load import load_config, password_of
 from edged.errors import ConfigError
 
@@ -279,6 +280,36 @@ def test_what_comes_after_the_host_of_a_url_is_no_password(write: Write) -> None
         "rtsp://me@host:554/x",
     ):
         assert load_config(write(f"cameras: {{door: {{source: '{url}'}}}}")).cameras["door"].source == url
+
+
+@pytest.mark.parametrize(
+    ("camera", "message"),
+    [
+        ("source: 'http://h/x?p={password}'", "{password} in source requires password_file or password_env"),
+        ("source: 'http://h/x?u={user}&p={password}', password_env: P", "{user} in source requires a user"),
+    ],
+)
+def test_a_place_for_a_secret_requires_the_secret(write: Write, camera: str, message: str) -> None:
+    assert message in mistake(write(f"cameras: {{door: {{{camera}}}}}\n"))
+
+
+@pytest.mark.parametrize(
+    ("url", "instead"),
+    [
+        ("rtsp://h/user=admin_password=s3cret_channel=1.sdp?real", "password={password}"),
+        ("http://h/cgi?usr=me&pwd=s3cret", "pwd={password}"),
+        ("http://h/x;Token=s3cret", "Token={password}"),
+        ("http://h/x?p={password}&password={password}", None),
+        ("rtsp://h/compass=north", None),
+    ],
+)
+def test_a_secret_behind_the_host_of_a_url_is_noticed_and_never_shown(
+    write: Write, url: str, instead: str | None
+) -> None:
+    camera = load_config(write(f"cameras: {{door: {{source: '{url}', password_env: P}}}}")).cameras["door"]
+    found = secret_in_url(camera)
+    assert found is None if instead is None else found and f"write {instead} there" in found
+    assert "s3cret" not in (found or "")
 
 
 def test_a_password_in_the_wrong_key_is_never_shown(write: Write) -> None:

@@ -59,7 +59,7 @@ def lose(number: int, server: RtspServer, proxy: Proxy, witness: Witness) -> flo
     else:
         proxy.cut(reset=number % 2 == 1)
     down = witness.hears("camera_down", "gate", lost_at)
-    assert f":{proxy.port}/live has" in down.message
+    assert f":{proxy.port}/… has" in down.message
     if kills:
         server.start()
         given = GivenTime()

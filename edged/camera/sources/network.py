@@ -9,7 +9,7 @@ import os
 import socket
 import ssl
 from http.client import HTTPException, HTTPSConnection
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from edged.config import CameraTls
@@ -43,9 +43,10 @@ def reach(url: str, shown: str) -> None:
 
 
 def without_secrets(url: str) -> str:
-    """Return `url` without user, password and query, for messages."""
+    """Return scheme and host of `url`, for messages: many cameras take a password in its path or query."""
     parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
+    hidden = "/…" if len(parts.path) > 1 or parts.query else ""
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{hidden}"
 
 
 def is_verified(url: str, tls: CameraTls | None) -> bool:

@@ -15,6 +15,7 @@ from edged.camera.sources.network import CameraIdentity, is_verified, reach, wit
 from edged.camera.sources.source import Picture, Pixels
 from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.config import CameraTls
+from edged.config.camera import PASSWORD, USER
 from edged.errors import CameraError, ConfigError
 
 DRIFT = 100  # the camera's clock may run slower than ours by one part in this many
@@ -185,7 +186,9 @@ class LiveStream:
 
 
 def with_credentials(url: str, user: str | None, password: str | None) -> str:
-    """Return `url` with `user` (or the one it has) and `password`, percent-encoded."""
+    """Return `url` with `user` (or its own) and `password`, percent-encoded, at their places if it has any."""
+    if USER in url or PASSWORD in url:
+        return url.replace(USER, quote(user or "", safe="")).replace(PASSWORD, quote(password or "", safe=""))
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     name = quote(user, safe="") if user else parts.netloc.rpartition("@")[0].partition(":")[0]

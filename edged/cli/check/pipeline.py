@@ -8,6 +8,7 @@ from edged.cli.check.finding import Finding
 from edged.cli.check.hosts import elsewhere
 from edged.cli.check.trial import TriedWorker, try_worker
 from edged.config import CameraConfig, Config, WorkerConfig
+from edged.config.camera import secret_in_url
 from edged.config.load import password_of
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError, NewerStateError
 from edged.messages import Part
@@ -40,6 +41,8 @@ def camera_finding(name: str, camera: CameraConfig) -> Finding:
         return Finding("warning", what, f"{error} (`edged run` would keep trying)")
     except ConfigError as error:
         return Finding("error", what, str(error))
+    if secret := secret_in_url(camera):
+        return Finding("warning", what, secret)
     if isinstance(source, LiveStream):
         how = "whose certificate is trusted; no video was read" if is_verified else "which was not contacted"
         return Finding("ok", what, f"{without_secrets(str(camera.source))}, {how}")
