@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,10 +42,6 @@ class Topics:
 
     def of_camera(self, camera: str, what: str) -> str:
         return f"{self.prefix}/{self.node}/{camera}/{what}"
-
-
-# What each camera has; retained, so a camera that is removed needs each of them emptied.
-OF_CAMERA = ("availability", "prediction", "state", "statistics", "snapshot")
 
 
 def prediction_message(topics: Topics, prediction: Prediction) -> MqttMessage:
@@ -92,10 +88,16 @@ def status_messages(topics: Topics, status: Status, before: Status | None) -> It
             yield state_message(topics, name, camera.state)
 
 
-def removed_messages(topics: Topics, camera: str) -> Iterator[MqttMessage]:
-    """Yield what removes a camera's retained messages: an empty one each (MQTT 3.1.1, 3.3.1.3)."""
-    for what in OF_CAMERA:
-        yield MqttMessage(topics.of_camera(camera, what), "")
+def retained_topics(topics: Topics, cameras: Mapping[str, bool], with_state: Collection[str]) -> Iterator[str]:
+    """Yield the topics that a broker retains of a node; `cameras`: whether each has pictures published."""
+    yield from (topics.availability, topics.status)
+    for camera, snapshots in cameras.items():
+        for what in ("availability", "prediction", "statistics"):
+            yield topics.of_camera(camera, what)
+        if snapshots:
+            yield topics.of_camera(camera, "snapshot")
+        if camera in with_state:
+            yield topics.of_camera(camera, "state")
 
 
 def _statistics(name: str, camera: CameraState, status: Status, before: Status | None) -> dict[str, Any]:
@@ -125,6 +127,12 @@ class Discovery:
     def __init__(self, prefix: str, topics: Topics, states: Mapping[str, StateConfig]) -> None:
         self._prefix, self._topics, self._states = prefix, topics, states
 
+    def of_all(self, cameras: Mapping[str, bool]) -> Iterator[MqttMessage]:
+        """Yield the entities of the node and its cameras; `cameras`: whether each has pictures published."""
+        yield from self.of_node()
+        for camera, snapshots in cameras.items():
+            yield from self.of_camera(camera, snapshots=snapshots)
+
     def of_node(self) -> Iterator[MqttMessage]:
         """Yield the entities of the node: whether it runs, and which device answers."""
         device = {"device": self._device(None)}
@@ -139,11 +147,6 @@ class Discovery:
         device = {"device": self._device(camera)}
         for component, what, fields in self._entities_of(camera, snapshots, camera in self._states):
             yield self._entity(component, camera, what, fields | device)
-
-    def removed(self, camera: str) -> Iterator[MqttMessage]:
-        """Yield what removes the entities of a camera."""
-        for component, what, _ in self._entities_of(camera, snapshots=True, with_state=True):
-            yield MqttMessage(self._topic(component, camera, what), "")
 
     def _entities_of(self, camera: str, snapshots: bool, with_state: bool) -> Iterator[tuple[str, str, Fields]]:
         """Yield component, name in topics, and fields of each entity."""

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import zmq
 
-from edged.bridge.mqtt import Broker, MqttBridge
+from edged.bridge.broker import Broker
+from edged.bridge.mqtt import MqttBridge
 from edged.bridge.nats import NatsBridge
+from edged.bridge.retained import RetainedTopics
 from edged.cli.options import add_example, add_hub_keys
 from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.client.subscription import Subscription
@@ -70,7 +72,8 @@ async def carry_to_nats(config: Config, nats: NatsConfig, curve: Curve | None) -
 def carry(config: Config, mqtt: MqttConfig, curve: Curve | None) -> None:
     """Carry messages until KeyboardInterrupt. Raises ConfigError."""
     bridge = MqttBridge(config, mqtt)
-    broker = Broker(mqtt, f"edged-{config.node}", bridge.availability(online=False))
+    topics = RetainedTopics(config.node, mqtt.address)
+    broker = Broker(mqtt, f"edged-{config.node}", bridge.availability(online=False), topics)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     address = config.publish.address
     stream = Subscription(context, address, topic=f"edged/{config.node}/", curve=curve)
@@ -80,8 +83,7 @@ def carry(config: Config, mqtt: MqttConfig, curve: Curve | None) -> None:
     try:
         while True:
             for received in (stream.receive(POLL_MS), pictures.receive_picture(0)):
-                for message in bridge.converted(received, time.monotonic()):
-                    broker.publish(message)
+                broker.publish([*bridge.converted(received, time.monotonic())], bridge.in_use)
     finally:
         broker.stop(bridge.availability(online=False))
         for subscription in (stream, pictures):

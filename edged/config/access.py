@@ -112,6 +112,14 @@ class MqttConfig(Section):
     user: Text | None = Field(None, description="User name")
     password_file: PasswordFile | None = Field(None, description="File that contains only the password of `user`")
     ca: Path | None = Field(None, description="mqtts: authorities to trust in place of the system's, in PEM")
+    certificate: Path | None = Field(
+        None, description="mqtts: certificate of this host, in PEM, where the broker requires one"
+    )
+    key: Path | None = Field(
+        None,
+        validate_default=True,
+        description="mqtts: its private key, in PEM, without a passphrase, readable by its owner only (mode 0600)",
+    )
     topic: Annotated[str, Field(pattern=MQTT_TOPIC)] = Field(
         "edged", description="Topics are TOPIC/NODE/CAMERA/state and the like"
     )
@@ -122,6 +130,13 @@ class MqttConfig(Section):
         1.0, ge=0, le=3600, description="Shortest time between two predictions of a camera, in seconds"
     )
 
+    @field_validator("key")
+    @classmethod
+    def _of_the_certificate(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        if (key is None) != (info.data.get("certificate") is None):
+            raise ValueError("certificate and key require each other")
+        return key
+
     @field_validator("address")
     @classmethod
     def _encrypted_or_local(cls, address: str, info: ValidationInfo) -> str:
@@ -130,6 +145,11 @@ class MqttConfig(Section):
         if address.startswith("mqtts://") or is_here or info.data.get("insecure"):
             return address
         raise ValueError("is unencrypted: use mqtts://, or add insecure: true beside it")
+
+    @property
+    def own(self) -> tuple[Path, Path] | None:
+        """Return the certificate of this host and its key."""
+        return (self.certificate, self.key) if self.certificate and self.key else None
 
     @property
     def is_encrypted(self) -> bool:

@@ -20,7 +20,9 @@ class NatsTls(Section):
     ca: Path | None = Field(None, description="Certificate authorities to trust in place of the system's")
     certificate: Path | None = Field(None, description="Certificate of this host, where the server requires one")
     key: Path | None = Field(
-        None, description="Its private key, without a passphrase, readable by its owner only (mode 0600)"
+        None,
+        validate_default=True,
+        description="Its private key, without a passphrase, readable by its owner only (mode 0600)",
     )
 
     @field_validator("key")

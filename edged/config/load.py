@@ -253,7 +253,10 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
     security = _security(config.security, folder)
     metrics = config.metrics.model_copy(update={"tls": _tls(config.metrics.tls, folder)})
     mqtt = config.mqtt and config.mqtt.model_copy(
-        update={key: absolute(getattr(config.mqtt, key), folder) for key in ("password_file", "ca")}
+        update={
+            key: absolute(getattr(config.mqtt, key), folder)
+            for key in ("password_file", "ca", "certificate", "key")
+        }
     )
     sections = {"model": model, "journal": journal, "security": security, "metrics": metrics, "energy": energy}
     return config.model_copy(

@@ -1,24 +1,18 @@
 """What an MQTT broker gets of a node's messages."""
 
 import json
-import logging
-import re
-import socket
-import threading
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from edged.bridge.mqtt import Broker, MqttBridge
+from edged.bridge.mqtt import MqttBridge
 from edged.bridge.topics import MqttMessage
 from edged.client.board import STALE_S
 from edged.client.subscription import Arrival, SnapshotPicture
 from edged.config import Config, MqttConfig
 from edged.messages import Event, Prediction, SnapshotHeader
 from tests.client import statuses
-from tests.eventually import TURN_S, eventually, in_background
 
 MQTT = MqttConfig(address="mqtt://127.0.0.1", every_s=1.0)
 
@@ -124,13 +118,28 @@ def test_home_assistant_finds_the_entities_of_a_camera() -> None:
     assert len({fields["unique_id"] for fields in found.values()}) == len(found)
 
 
-def test_a_removed_camera_leaves_nothing_at_the_broker() -> None:
+def test_what_a_broker_may_retain_follows_the_cameras() -> None:
     bridge = bridge_of(states={"door": {"labels": ["open"]}})
+    assert bridge.in_use is None
     status = statuses.status(door=statuses.camera(snapshots=True, state="open"), gate=statuses.camera())
     retained = {message.topic for message in bridge.converted(status, 0.0) if message.retain}
-    removed = by_topic(bridge.converted(statuses.status(gate=statuses.camera()), 1.0))
-    of_door = {topic for topic in retained if "/door" in topic}
-    assert of_door <= {topic for topic, payload in removed.items() if payload == ""}
+    door, snapshot = "edged/test/door/prediction", "edged/test/door/snapshot"
+    assert bridge.in_use == retained | {door, snapshot, "edged/test/gate/prediction"}
+    list(bridge.converted(statuses.status(door=statuses.camera(state="open"), gate=statuses.camera()), 1.0))
+    assert bridge.in_use
+    assert snapshot not in bridge.in_use
+    assert "homeassistant/camera/edged_test/door_snapshot/config" not in bridge.in_use
+    list(bridge.converted(statuses.status(gate=statuses.camera()), 2.0))
+    assert not [topic for topic in bridge.in_use if "/door" in topic]
+
+
+def test_a_prediction_that_waited_while_its_camera_was_removed_is_dropped() -> None:
+    bridge = bridge_of()
+    list(bridge.converted(statuses.status(door=statuses.camera(), gate=statuses.camera()), 0.0))
+    for label in ("open", "closed"):
+        list(bridge.converted(arrival(statuses.prediction(label, camera="door")), 0.1))
+    messages = by_topic(bridge.converted(statuses.status(gate=statuses.camera()), 5.0))
+    assert "edged/test/door/prediction" not in messages
 
 
 def test_discovery_can_be_left_out() -> None:
@@ -168,24 +177,3 @@ def test_an_address_without_a_port_has_that_of_mqtt(
 def test_what_cannot_be_is_refused(fields: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         MqttConfig.model_validate(fields)
-
-
-def test_a_broker_that_ends_each_connection_is_tried_less_and_less(caplog: pytest.LogCaptureFixture) -> None:
-    """As some do with a client that publishes what it may not, or whose name another client has."""
-
-    def work(stopped: threading.Event) -> None:
-        while not stopped.is_set():
-            with suppress(TimeoutError), listening.accept()[0] as connection:
-                if connection.recv(1024):
-                    connection.sendall(b"\x20\x02\x00\x00")  # CONNACK: accepted
-
-    with socket.create_server(("127.0.0.1", 0)) as listening, caplog.at_level(logging.INFO, "edged.bridge"):
-        listening.settimeout(TURN_S)
-        port = listening.getsockname()[1]
-        broker = Broker(MqttConfig(address=f"mqtt://127.0.0.1:{port}"), "test", MqttMessage("a", "offline"))
-        with in_background(work):
-            broker.start()
-            eventually(lambda: re.search(r"next attempt in [2-9] s", caplog.text))
-            broker.stop()
-    lost = [record for record in caplog.records if "is lost" in record.message]
-    assert len(lost) == 1, "the same problem is logged once"

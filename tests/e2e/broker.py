@@ -25,7 +25,7 @@ def has_broker() -> None:
 
 
 @contextmanager
-def mosquitto(folder: Path, port: int, *lines: str) -> Iterator[None]:
+def mosquitto(folder: Path, port: int, *lines: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Run the broker with these lines of its config until the block ends."""
     file = folder / "mosquitto.conf"
     file.write_text("\n".join([f"listener {port} 127.0.0.1", "user root", *lines]) + "\n")
@@ -35,7 +35,7 @@ def mosquitto(folder: Path, port: int, *lines: str) -> Iterator[None]:
     try:
         eventually(lambda: _listens(port) or process.poll() is not None)
         assert process.poll() is None, (folder / "mosquitto.log").read_text()
-        yield
+        yield process
     finally:
         process.terminate()
         process.wait()

@@ -116,9 +116,25 @@ def test_tls_and_a_password_and_the_wrong_ones(tmp_path: Path, port: int) -> Non
     assert "secret" not in log.read_text()
 
 
+def test_a_broker_that_requires_a_certificate_gets_it(tmp_path: Path, port: int) -> None:
+    new_authority(tmp_path, "authority")
+    for name in ("broker", "bridge"):
+        new_certificate(tmp_path, name, "authority")
+    tls = [f"cafile {tmp_path}/authority.crt", f"certfile {tmp_path}/broker.crt", f"keyfile {tmp_path}/broker.key"]
+    mqtt = {"address": f"mqtts://127.0.0.1:{port}", "ca": "authority.crt"}
+    own = {"certificate": "bridge.crt", "key": "bridge.key"}
+    log = tmp_path / "bridge.log"
+    with mosquitto(tmp_path, port, *OPEN, "require_certificate true", *tls):
+        for fields, expected in ((mqtt, "; trying again"), (mqtt | own, f"connected to mqtts://127.0.0.1:{port}")):
+            (tmp_path / "bridge.yaml").write_text(json.dumps(config_in(tmp_path) | {"mqtt": fields}))
+            with bridge(tmp_path / "bridge.yaml", tmp_path):
+                eventually(lambda expected=expected: expected in log.read_text())  # type: ignore[misc]
+
+
 @pytest.mark.parametrize(
     ("mqtt", "message"),
     [
+        ({"address": "mqtts://127.0.0.1", "certificate": "c.crt"}, "certificate and key require each other"),
         (None, "section mqtt is missing: expected `mqtt: {address: mqtt://HOST}`"),
         ({"address": "mqtts://127.0.0.1", "ca": "nowhere.pem"}, "nowhere.pem: cannot read"),
         ({"address": "mqtt://127.0.0.1", "user": "a", "password_file": "nowhere"}, "nowhere"),
