@@ -11,6 +11,7 @@ import cv2
 
 from edged.camera.sources.decode import WholeJpegs, keep_jpegs_encoded, picture_of
 from edged.camera.sources.forwarder import Forwarder, ffmpeg_without_tls
+from edged.camera.sources.lag import Lag
 from edged.camera.sources.network import CameraIdentity, is_verified, reach, without_secrets
 from edged.camera.sources.source import Picture, Pixels
 from edged.clock import NANOSECONDS, now_ns, seconds_since
@@ -18,46 +19,11 @@ from edged.config import CameraTls
 from edged.config.camera import PASSWORD, USER
 from edged.errors import CameraError, ConfigError
 
-DRIFT = 100  # the camera's clock may run slower than ours by one part in this many
-LATE_NS = NANOSECONDS // 4
-PATIENCE_NS = 3 * NANOSECONDS
-JUMP_NS = 10 * NANOSECONDS  # five read time-outs: a damaged packet, or a clock that was set
-
-
-class Lag:
-    """Compares our clock with the time stamps of a connection's pictures; the least lag seen counts as none."""
-
-    def __init__(self) -> None:
-        self._least_ns: int | None = None
-        self._seen_ns = 0
-        self._in_time_ns = 0
-
-    def late_ns(self, position_ms: float, at_ns: int) -> int:
-        """Return how much later than usual the picture read at `at_ns` is; 0 if the stream has no time stamps.
-
-        Raises CameraError if pictures stay late, or the camera's clock jumps: a new connection starts afresh.
-        """
-        if position_ms <= 0:
-            return 0
-        lag_ns = at_ns - round(position_ms * 1e6)
-        if self._least_ns is None:
-            self._least_ns, self._seen_ns, self._in_time_ns = lag_ns, at_ns, at_ns
-        if abs(lag_ns - self._least_ns) > JUMP_NS:
-            raise CameraError(f"its clock jumps by {(self._least_ns - lag_ns) / NANOSECONDS:.0f} s")
-        self._least_ns = min(lag_ns, self._least_ns + (at_ns - self._seen_ns) // DRIFT)
-        self._seen_ns = at_ns
-        late_ns = lag_ns - self._least_ns
-        if late_ns < LATE_NS:
-            self._in_time_ns = at_ns
-        if at_ns - self._in_time_ns > PATIENCE_NS:
-            raise CameraError(f"its pictures lag behind by {late_ns / NANOSECONDS:.1f} s, and do not catch up")
-        return late_ns
-
-
 OPEN_TIMEOUT_S = 5.0  # finding the format takes more than a second, after a handshake of six messages
 READ_TIMEOUT_S = 2.0
 STALL = 0.9  # share of the time-out
 USUAL_FPS = 25.0
+DOUBT_NS = 600 * NANOSECONDS  # for which stamps count for nothing after a connection whose pictures stayed late
 
 
 class LiveStream:
@@ -85,6 +51,7 @@ class LiveStream:
         self._read_timeout_s = read_timeout_s
         self._keeps_time = not url.lower().startswith("http")  # not for Motion JPEG, which has no time stamps
         self._lag = Lag()
+        self._doubted_until_ns = 0  # a camera may stamp by the number of its pictures, and leave some out
         self._identity = CameraIdentity(url, self._shown, tls) if is_verified(url, tls) else None
         self._forwarder: Forwarder | None = None
         self._capture: cv2.VideoCapture | None = None
@@ -163,11 +130,12 @@ class LiveStream:
             raise CameraError(str(error)) from None
 
     def _late_ns(self) -> int:
-        if not (self._capture and self._keeps_time):
+        if not (self._capture and self._keeps_time) or now_ns() < self._doubted_until_ns:
             return 0
         try:
             return self._lag.late_ns(self._capture.get(cv2.CAP_PROP_POS_MSEC), now_ns())
         except CameraError as error:
+            self._doubted_until_ns = now_ns() + DOUBT_NS
             raise CameraError(f"{self._shown} is connected again: {error}") from None
 
     def _catch_up(self, capture: cv2.VideoCapture) -> None:
