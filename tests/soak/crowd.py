@@ -2,7 +2,7 @@
 
 KIND: `catch_up`, `leave`, `never_read`, `flood`. HUB: JSON with the addresses `publish` and `replay`, the files
 `key` and `server_key`, and the numbers `first_seq` and `last_seq` to ask for. It says `ready` once all have begun,
-then `done`.
+then `done` unless it stays until its standard input ends.
 """
 
 import json
@@ -89,22 +89,33 @@ def leave(context: Context, count: int, hub: Hub, curve: Curve | None) -> None:
 def never_read(context: Context, count: int, hub: Hub, curve: Curve | None) -> None:
     """Subscribe to all, ask for much, take nothing."""
     request = msgspec.json.encode(ReplayRequest(first_seq=hub["first_seq"]))
-    for _ in range(count):
-        connect(context, zmq.SUB, hub["publish"], 1, curve).subscribe("")
-        asker = connect(context, zmq.DEALER, hub["replay"], REQUESTS, curve)
+    subscribers = [connect(context, zmq.SUB, hub["publish"], 1, curve) for _ in range(count)]
+    askers = [connect(context, zmq.DEALER, hub["replay"], REQUESTS, curve) for _ in range(count)]
+    for subscriber, asker in zip(subscribers, askers, strict=True):
+        subscriber.subscribe("")
         for _ in range(REQUESTS):
             asker.send(request)
     print("ready", flush=True)
+    sys.stdin.read()
 
 
 def flood(context: Context, count: int, hub: Hub, curve: Curve | None) -> None:
-    """Each subscribes to thousands of short topics, which are few bytes, and others than those of the next one."""
-    for _ in range(count):
-        socket = unconnected(context, zmq.SUB, hub["publish"], 1, curve)
+    """Each subscribes to thousands of short topics, which are few bytes, and others than those of the next one.
+
+    Does not end: one that is disconnected connects again and subscribes to all of them once more, in `poll`.
+    """
+    sockets = [unconnected(context, zmq.SUB, hub["publish"], 1, curve) for _ in range(count)]
+    poller = zmq.Poller()
+    for socket in sockets:
         for _ in range(TOPICS):
             socket.subscribe(random.randbytes(3))  # noqa: S311
         socket.connect(hub["publish"])
+        poller.register(socket, zmq.POLLIN)
+    poller.register(sys.stdin, zmq.POLLIN)
     print("ready", flush=True)
+    while sys.stdin.fileno() not in (ready := dict(poller.poll())):
+        for each in ready:
+            each.recv_multipart()
 
 
 KINDS: dict[str, Callable[[Context, int, Hub, Curve | None], None]] = {

@@ -229,7 +229,6 @@ def crowd_has_all(setting: Setting) -> None:
 
 
 def crowd_has_left(setting: Setting) -> None:
-    setting.crowd_is_done()
     setting.crowd_leaves()
     if not setting.replay_answers():
         setting.complaints.append("nobody is answered any more")
