@@ -8,7 +8,6 @@ import resource
 import socket as sockets
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import zmq
@@ -25,9 +24,7 @@ LARGEST_BUFFER = 1_048_576  # a frame and its header
 SEND_BUFFER = 262_144
 # 64 topics of 60 bytes, encrypted; then heartbeats. Topics cost libzmq time: a microsecond each to subscribe,
 # and when a subscriber leaves, some nanoseconds for each byte of all others' topics. See `handshakes`, too.
-# Usual are a handshake and five topics of 20 bytes.
-SUBSCRIBER = Bounds(burst=8192, a_second=128, lifetime=None, connections=1000, usual=256, together=1 << 16)
-SUBSCRIBER_WITH_KEY = replace(SUBSCRIBER, usual=1024)
+SUBSCRIBER = Bounds(burst=8192, a_second=128, lifetime=None, connections=1000, usual=1024, together=1 << 16)
 # 100 requests and 100 a second, of at most a megabyte of answers each
 REPLAYER = Bounds(burst=16_384, a_second=16_384, lifetime=1 << 22, connections=1000)
 

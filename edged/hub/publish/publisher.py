@@ -13,7 +13,7 @@ from edged import config
 from edged.clock import nanoseconds, wall_s
 from edged.hub.events import HubEvent
 from edged.hub.links.guard import Guard
-from edged.hub.links.sockets import SUBSCRIBER, SUBSCRIBER_WITH_KEY, Part, bind
+from edged.hub.links.sockets import SUBSCRIBER, Part, bind
 from edged.hub.publish.sender import StreamSender, What
 from edged.hub.service_threads import ServiceThreads
 from edged.messages import (
@@ -57,8 +57,7 @@ class Publisher:
         self._replay = replay
         self._events: deque[bytes] = deque(maxlen=RECENT)
         self._unsent = unsent
-        bounds = SUBSCRIBER_WITH_KEY if guard and guard.has_keys else SUBSCRIBER
-        socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard, bounds=bounds)
+        socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
         self.sender = StreamSender(socket, services)
 
     def stop(self) -> None:
