@@ -1,8 +1,8 @@
 """`python -m tests.soak.crowd KIND COUNT HUB`: many subscribers in one process, until its standard input ends.
 
-KIND: `catch_up`, `leave`, `never_read`, `flood`. HUB: JSON with the addresses `publish` and `replay`, the files
-`key` and `server_key`, and the numbers `first_seq` and `last_seq` to ask for. It says `ready` once all have begun,
-then `done` unless it stays until its standard input ends.
+KIND: `catch_up`, `leave`, `never_read`, `flood`, `rise`. HUB: JSON with the addresses `publish` and `replay`, the
+files `key` and `server_key`, and the numbers `first_seq` and `last_seq` to ask for. It says `ready` once all have
+begun, then `done` unless it stays until its standard input ends.
 """
 
 import json
@@ -10,6 +10,7 @@ import random
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -23,7 +24,7 @@ AGAIN_S = 2.0  # without an answer: then it is asked for again, as a client does
 STAY_S = (0.005, 0.010)
 ROUNDS = 3
 REQUESTS = 20
-TOPICS = 3000
+TOPICS, FEW = 3000, 50
 FAILURE = msgspec.json.encode(ReplayFailure())
 
 Context = zmq.Context[zmq.Socket[bytes]]
@@ -99,15 +100,15 @@ def never_read(context: Context, count: int, hub: Hub, curve: Curve | None) -> N
     sys.stdin.read()
 
 
-def flood(context: Context, count: int, hub: Hub, curve: Curve | None) -> None:
-    """Each subscribes to thousands of short topics, which are few bytes, and others than those of the next one.
+def flood(context: Context, count: int, hub: Hub, curve: Curve | None, topics: int = TOPICS) -> None:
+    """Each subscribes to many short topics, which are few bytes, and others than those of the next one.
 
     Does not end: one that is disconnected connects again and subscribes to all of them once more, in `poll`.
     """
     sockets = [unconnected(context, zmq.SUB, hub["publish"], 1, curve) for _ in range(count)]
     poller = zmq.Poller()
     for socket in sockets:
-        for _ in range(TOPICS):
+        for _ in range(topics):
             socket.subscribe(random.randbytes(3))  # noqa: S311
         socket.connect(hub["publish"])
         poller.register(socket, zmq.POLLIN)
@@ -123,6 +124,7 @@ KINDS: dict[str, Callable[[Context, int, Hub, Curve | None], None]] = {
     "leave": leave,
     "never_read": never_read,
     "flood": flood,
+    "rise": partial(flood, topics=FEW),
 }
 
 

@@ -3,7 +3,7 @@
 libzmq adds the topics of a new subscriber before the guard can see how many bytes they are, and removes those of
 one that leaves by a walk over the topics of all others. 150 subscribers that connect together with thousands of
 topics each, are disconnected and connect again held up everybody's stream for 10 s. libzmq has no bound for that;
-admitted one after the other, they are disconnected before the next ones cost anything.
+if few are admitted between two checks of the guard, they are disconnected before the next ones cost anything.
 """
 
 import math
@@ -11,10 +11,8 @@ import time
 from collections import deque
 from collections.abc import Sequence
 
-EACH_S = 0.002  # seconds between two peers
-EACH_OF_A_CROWD_S = (
-    0.02  # after one was disconnected because it sent too much: more than a check of the guard takes
-)
+EACH_CHECK = 5  # peers
+EACH_CHECK_OF_A_CROWD = 1  # after one was disconnected because it sent too much
 CROWD_S = 10.0  # seconds for which such a disconnection counts
 PATIENCE_S = 1.8  # by then libzmq has ended the handshake: see HANDSHAKE_IVL in `sockets`
 
@@ -26,7 +24,8 @@ class HandshakePace:
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[float, Answer]] = deque()
-        self._next_s = self._crowd_until_s = 0.0
+        self._admitted = 0  # since the last check
+        self._crowd_until_s = 0.0
 
     def add(self, answer: Answer) -> None:
         """Queue an answer that admits a peer."""
@@ -36,16 +35,23 @@ class HandshakePace:
         """Admit fewer for a while: a peer was disconnected because it sent too much."""
         self._crowd_until_s = time.monotonic() + CROWD_S
 
+    def checked(self) -> None:
+        """Admit the next ones: all connections were checked."""
+        self._admitted = 0
+
     def due(self) -> Answer | None:
         """Return the next answer if it may be given now. Those for peers that have gone are dropped."""
         now_s = time.monotonic()
         while self._waiting and now_s - self._waiting[0][0] > PATIENCE_S:
             self._waiting.popleft()
-        if not self._waiting or now_s < self._next_s:
+        if not self._waiting or self._admitted >= self._most(now_s):
             return None
-        self._next_s = now_s + (EACH_OF_A_CROWD_S if now_s < self._crowd_until_s else EACH_S)
+        self._admitted += 1
         return self._waiting.popleft()[1]
 
     def due_s(self) -> float:
-        """Return the seconds until the next answer may be given; infinity if none waits."""
-        return max(0.0, self._next_s - time.monotonic()) if self._waiting else math.inf
+        """Return 0 if an answer may be given now; infinity if none waits, or not before the next check."""
+        return 0.0 if self._waiting and self._admitted < self._most(time.monotonic()) else math.inf
+
+    def _most(self, now_s: float) -> int:
+        return EACH_CHECK_OF_A_CROWD if now_s < self._crowd_until_s else EACH_CHECK

@@ -57,8 +57,10 @@ class Publisher:
         self._replay = replay
         self._events: deque[bytes] = deque(maxlen=RECENT)
         self._unsent = unsent
-        socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
+        socket = bind(context, zmq.XPUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
         self.sender = StreamSender(socket, services)
+        if guard:
+            guard.bound_topics("publish.address", self.sender.topics.by_connection)
 
     def stop(self) -> None:
         """Close the socket at once."""

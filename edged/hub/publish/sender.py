@@ -1,10 +1,12 @@
 """The socket of the stream, and the only thread that uses it.
 
 libzmq processes subscriptions when a message is sent: thousands of topics delay this thread, not the loop.
+When a subscriber leaves, libzmq walks over the topics of all others before it sends anything more. So the topics
+that each holds are counted here, and bounded by the guard.
 """
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -20,6 +22,7 @@ from edged.hub.service_threads import ServiceThreads
 from edged.messages import Prediction, Scores, WorkerHello, to_json
 
 QUEUED = 1000  # messages that may wait for the thread
+AT_ONCE = 200  # subscriptions that are read between two messages: 1 ms
 IDLE_S = 0.2  # seconds between processing subscriptions while nothing is sent
 LINGER_MS = 300  # at the end, for subscribers that have not received everything
 
@@ -81,8 +84,9 @@ class StreamSender:
     """Sends in order what the hub's loop passes on; the loop never waits for it."""
 
     def __init__(self, socket: zmq.Socket[bytes], services: ServiceThreads) -> None:
-        """Give `socket`, a PUB, to the thread, which alone uses it from now on."""
+        """Give `socket`, an XPUB, to the thread, which alone uses it from now on."""
         self._socket = socket
+        self.topics = HeldTopics(socket)
         self._queue: deque[_Message] = deque()
         self._outcomes: deque[Outcome] = deque()
         self._wake = threading.Lock()
@@ -120,8 +124,8 @@ class StreamSender:
 
     def _run(self) -> None:
         while not self._stopping or self._queue:
-            if not self._queue and not self._wake.acquire(timeout=IDLE_S):
-                self._process_subscriptions()
+            if not self._queue and not self._wake.acquire(timeout=0.0 if self.topics.are_more else IDLE_S):
+                self.topics.read()
             while self._queue:
                 message = self._queue[0]
                 if not message.is_begun:
@@ -131,17 +135,13 @@ class StreamSender:
         self._socket.setsockopt(zmq.LINGER, LINGER_MS)
         self._socket.close()
 
-    def _process_subscriptions(self) -> None:
-        """Let libzmq add and remove topics, by a call that does not hold the interpreter's lock meanwhile."""
-        self._socket.poll(0)
-
     def _send(self, content: Outgoing | Sequence[Part]) -> None:
         if not isinstance(content, Outgoing):
             send_parts(self._socket, content)
             return
         outcome = Outcome(content, None, "not_sent")
         try:
-            self._process_subscriptions()  # it may take long: read the clock after it
+            self.topics.read()  # it may take long: read the clock after it
             if content.stale_ns is not None and now_ns() > content.stale_ns:
                 outcome = Outcome(content, None, "stale")
             else:
@@ -150,6 +150,46 @@ class StreamSender:
                 outcome = Outcome(content, sent)
         finally:
             self._outcomes.append(outcome)
+
+
+SUBSCRIBE, UNSUBSCRIBE = b"\x01", b"\x00"
+
+
+class HeldTopics:
+    """Reads the subscriptions of an XPUB: the first one to each topic, and the end of the last one."""
+
+    def __init__(self, socket: zmq.Socket[bytes]) -> None:
+        self._socket = socket
+        self._owners: dict[bytes, int] = {}  # libzmq's descriptor of the connection that subscribed first
+        self._bytes: Counter[int] = Counter()
+        self.are_more = False
+
+    def read(self) -> None:
+        """Let libzmq add and remove topics, and read some of that; `are_more` if others wait.
+
+        `poll` does not hold the interpreter's lock meanwhile, which `get(EVENTS)` would.
+        """
+        for _ in range(AT_ONCE):
+            self.are_more = bool(self._socket.poll(0))
+            if not self.are_more:
+                return
+            self._take(self._socket.recv(zmq.NOBLOCK, copy=False))
+
+    def by_connection(self) -> Counter[int]:
+        """Return the bytes of topics that each connection brought, by libzmq's descriptor. Thread-safe."""
+        return Counter(self._bytes.copy())
+
+    def _take(self, frame: zmq.Frame) -> None:
+        """Count a topic. Other messages that a peer sends are ignored."""
+        kind, topic = frame.bytes[:1], frame.bytes[1:]
+        if kind == SUBSCRIBE and topic not in self._owners:
+            self._owners[topic] = descriptor = int(frame.get(zmq.SRCFD))
+            self._bytes[descriptor] += len(topic)
+        elif kind == UNSUBSCRIBE and topic in self._owners:
+            descriptor = self._owners.pop(topic)
+            self._bytes[descriptor] -= len(topic)
+            if not self._bytes[descriptor]:
+                del self._bytes[descriptor]
 
 
 def at_the_send(outgoing: Outgoing) -> Prediction:
