@@ -23,7 +23,8 @@ from edged.errors import EdgedError
 log = logging.getLogger("edged.view")
 
 Action = Literal["record", "train", "shadow", "promote", "rollback", "forget"]
-Text = Annotated[str, Field(pattern=r"^[^\-]", max_length=200)]  # so that none is taken for an option
+# no control characters, and so that none is taken for an option
+Text = Annotated[str, Field(pattern=r"^[^\-\x00-\x1f\x7f][^\x00-\x1f\x7f]*$", max_length=200)]
 WARNING = "edged: warning: "
 STATE_S = 5.0  # for which the lists of labels and versions are kept while no job runs
 STOP_S = 10.0

@@ -1,18 +1,16 @@
 """Teaching from the page: logging in, starting and following jobs. Only teachers of the config may do so."""
 
 import hmac
-import json
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -22,7 +20,7 @@ from edged.view.limits import PasswordThrottle, network_of
 from edged.view.teach_jobs import TeachJobRequest, TeachJobs
 
 IDLE_S = 3600.0  # after which a session has ended
-MOST_SESSIONS = 64
+MOST_SESSIONS = 16  # of one teacher: browsers
 
 COOKIE = "edged-teach"
 TOKEN_HEADER = "x-edged-token"  # noqa: S105 - the name of a header
@@ -58,8 +56,9 @@ class Teachers:
         expected = self._read(file) if file else secrets.token_urlsafe()
         if not hmac.compare_digest(password.encode(), expected.encode()):
             return None
-        while len(self._sessions) >= MOST_SESSIONS:
-            del self._sessions[next(iter(self._sessions))]
+        ours = [cookie for cookie, each in self._sessions.items() if each.user == user]
+        if len(ours) >= MOST_SESSIONS:
+            del self._sessions[ours[0]]
         session = TeacherSession(user, secrets.token_urlsafe(32), secrets.token_urlsafe(32), time.monotonic())
         self._sessions[session.cookie] = session
         return session
@@ -133,7 +132,7 @@ class TeachingSite:
         if (pause_s := self._throttle.pause_s(who, now_s)) > 0:
             self._disconnections.add("guessing", who)
             raise RejectedError(429, f"Too many wrong passwords from this address: wait {pause_s:.0f} s.")
-        given = LogIn.model_validate(await _body(request))
+        given = LogIn.model_validate_json(await _body(request))
         session = self._teachers.log_in(given.user, given.password)
         if session is None:
             self._throttle.record_failure(who, now_s)
@@ -171,7 +170,7 @@ class TeachingSite:
         return _json(current.as_object() if current else {})
 
     async def _start(self, request: Request, session: TeacherSession) -> Response:
-        wanted = TeachJobRequest.model_validate(await _body(request))
+        wanted = TeachJobRequest.model_validate_json(await _body(request))
         return _json(self._jobs.start(wanted, session.user).as_object())
 
     async def _stop(self, _: Request, __: TeacherSession) -> Response:
@@ -211,7 +210,10 @@ def _answered(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Req
             return _json({"error": str(error)}, error.status)
         except ValidationError as error:
             first = error.errors()[0]
-            return _json({"error": f"{'.'.join(map(str, first['loc']))}: {first['msg']}"}, 400)
+            place = ".".join(map(str, first["loc"])) or "the request"
+            return _json({"error": f"{place}: {first['msg']}"}, 400)
+        except ClientDisconnect:
+            return Response(status_code=400)  # for nobody
         except EdgedError as error:
             return _json({"error": str(error)}, 409)
 
@@ -220,14 +222,14 @@ def _answered(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Req
 
 def _check_origin(request: Request) -> None:
     """Reject a request that another page has caused."""
-    origin = request.headers.get("origin")
-    is_foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+    host = request.headers.get("host")
+    is_foreign = request.headers.get("origin") not in {None, f"http://{host}", f"https://{host}"}
     if is_foreign or request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
         raise RejectedError(403, "The request comes from another page.")
 
 
-async def _body(request: Request) -> Any:
-    """Return the JSON of a request."""
+async def _body(request: Request) -> bytes:
+    """Return the body of a request, which should be JSON."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise RejectedError(415, "Expected JSON.")
     body = b""
@@ -235,10 +237,7 @@ async def _body(request: Request) -> Any:
         body += part
         if len(body) > LARGEST_BODY:
             raise RejectedError(413, "The request is too long.")
-    try:
-        return json.loads(body)
-    except ValueError:
-        raise RejectedError(400, "Expected JSON.") from None
+    return body
 
 
 def _json(content: Any, status: int = 200) -> JSONResponse:

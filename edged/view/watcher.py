@@ -132,9 +132,9 @@ class Shots:
             self._show(self._waiting[0], None)
         return self.shown
 
-    def jpeg(self, number: int) -> bytes | None:
+    def jpeg(self, number: str) -> bytes | None:
         """Return the JPEG of a picture that is shown, or was shown recently."""
-        return next((shot.picture.jpeg for shot in self._kept if shot.number == number), None)
+        return next((shot.picture.jpeg for shot in self._kept if str(shot.number) == number), None)
 
     def _show(self, picture: SnapshotPicture, prediction: Prediction | None) -> None:
         self._waiting = None
@@ -177,7 +177,7 @@ class Watcher:
             shown = {camera: shots.current(now_s) for camera, shots in self._shots.items()}
         return {camera: shot for camera, shot in shown.items() if shot}
 
-    def jpeg(self, camera: str, number: int) -> bytes | None:
+    def jpeg(self, camera: str, number: str) -> bytes | None:
         """Return the JPEG of a picture; None for an old one."""
         with self._lock:
             return self._shots[camera].jpeg(number) if camera in self._shots else None

@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 from starlette.responses import PlainTextResponse
-from starlette.types import Message
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from edged.view.server import AccessControl
+from edged.view.access import AccessControl
+
+IN = PlainTextResponse("in")
 
 
-def ask(host: str | None, authorization: str = "", **settings: Any) -> tuple[int, dict[str, str]]:
+def ask(
+    host: str | None, authorization: str = "", app: ASGIApp = IN, **settings: Any
+) -> tuple[int, dict[str, str]]:
     """Status and headers of the answer."""
     named = {"host": host, "authorization": authorization or None}
     headers = [(name.encode(), value.encode("latin-1")) for name, value in named.items() if value is not None]
@@ -25,7 +29,7 @@ def ask(host: str | None, authorization: str = "", **settings: Any) -> tuple[int
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(AccessControl(PlainTextResponse("in"), **settings)(scope, receive, send))
+    asyncio.run(AccessControl(app, **settings)(scope, receive, send))
     return sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}
 
 
@@ -55,6 +59,16 @@ def test_each_answer_tells_the_browser_what_it_must_not_do() -> None:
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_bug_that_a_request_meets_is_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse("Internal Server Error", 500)(scope, receive, send)  # as Starlette does
+        raise ValueError("a bug")
+
+    assert ask("localhost", app=broken)[0] == 500
+    assert len(caplog.text.splitlines()) == 1
+    assert "view: GET / failed: ValueError('a bug') (" in caplog.text
 
 
 def basic(password: str) -> str:

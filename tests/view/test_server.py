@@ -138,6 +138,13 @@ def drip(peer: socket.socket, request: bytes) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.parametrize("path", ["/picture/a/b/" + "9" * 5000, "/picture/a/b/x", "/picture/%00/%00/1"])
+def test_a_picture_that_no_view_has_is_no_error(path: str, caplog: pytest.LogCaptureFixture) -> None:
+    with serving() as view, view.get(path) as answer:
+        assert answer.status == 204
+    assert "failed" not in caplog.text
+
+
 def test_half_requests_do_not_keep_out_the_owner() -> None:
     with serving(ConnectionLimits(request_s=60)) as view, ExitStack() as peers:
         for _ in range(140):

@@ -71,6 +71,6 @@ def test_the_last_pictures_can_be_fetched_and_no_others() -> None:
         shots.add_picture(picture(frame), 0.0)
     last = shots.current(0.0)
     assert last
-    assert shots.jpeg(last.number) == JPEG + bytes([19])
-    assert shots.jpeg(last.number - KEPT + 1) == JPEG + bytes([20 - KEPT])
-    assert shots.jpeg(last.number - KEPT) is None
+    assert shots.jpeg(str(last.number)) == JPEG + bytes([19])
+    assert shots.jpeg(str(last.number - KEPT + 1)) == JPEG + bytes([20 - KEPT])
+    assert shots.jpeg(str(last.number - KEPT)) is None

@@ -1,6 +1,8 @@
 """Teaching from the page: who may, and what a foreign page or a stranger gets."""
 
 import json
+import logging
+import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -14,7 +16,7 @@ import pytest
 from edged.config.load import password_in
 from edged.view.server import bound, view_server
 from edged.view.teach_jobs import TeachJobRequest, TeachJobs
-from edged.view.teaching import Teachers
+from edged.view.teaching import MOST_SESSIONS, Teachers
 from edged.view.watcher import Watcher
 from tests.eventually import LIMIT_S, eventually, free_port
 
@@ -32,9 +34,13 @@ class Browser:
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
         """Status and JSON of an answer."""
+        return self.send(method, path, None if body is None else json.dumps(body).encode(), **headers)
+
+    def send(self, method: str, path: str, body: bytes | None, **headers: str) -> tuple[int, Any]:
+        """The same for a body as it is."""
         with closing(HTTPConnection(HOST, self.port, timeout=LIMIT_S)) as connection:
             sent = {"content-type": "application/json", **self.headers, **headers}
-            connection.request(method, path, None if body is None else json.dumps(body), sent)
+            connection.request(method, path, body, sent)
             answer = connection.getresponse()
             if cookie := answer.getheader("set-cookie"):
                 self.cookie = cookie
@@ -105,6 +111,7 @@ def test_the_cookie_is_of_no_use_to_scripts_and_foreign_pages(browser: Browser) 
     "headers",
     [
         {"origin": "http://evil.example"},
+        {"origin": "http://[::1"},
         {"sec-fetch-site": "cross-site"},
         {"x-edged-token": "guessed"},
     ],
@@ -129,6 +136,9 @@ def test_a_form_of_a_foreign_page_is_no_json(browser: Browser) -> None:
     [
         {"action": "keys"},
         {"action": "forget", "label": "--help"},
+        {"action": "forget", "label": "a\0b"},
+        {"action": "forget", "label": "a\nb"},
+        {"action": "record", "camera": "\0", "label": "a", "count": 1},
         {"action": "record", "camera": "door", "label": "x", "count": 10**9},
         {"action": "promote", "version": "../../etc/passwd"},
         {"action": "train", "shell": "reboot"},
@@ -137,6 +147,52 @@ def test_a_form_of_a_foreign_page_is_no_json(browser: Browser) -> None:
 def test_what_no_action_has_is_rejected(browser: Browser, wanted: dict[str, Any]) -> None:
     browser.log_in()
     assert browser.ask("POST", "/teach/start", wanted)[0] == 400
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[" * 4000,
+        b'{"user":' * 500,
+        b"9" * 4000,
+        b'{"user": "\\ud800", "password": "x"}',
+        b"\xff",
+        b"null",
+    ],
+    ids=["empty", "cut off", "deep list", "deep object", "huge number", "half a character", "no UTF-8", "null"],
+)
+def test_a_stranger_who_sends_no_proper_json_is_told_so(
+    browser: Browser, body: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    status, answer = browser.send("POST", "/teach/login", body)
+    assert status == 400
+    assert answer["error"]
+    assert caplog.text == ""
+
+
+def test_a_browser_that_goes_while_it_sends_leaves_no_traceback(
+    browser: Browser, caplog: pytest.LogCaptureFixture
+) -> None:
+    half = b"POST /teach/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    for rest in (b"Content-Length: 9\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\n5\r\n{abcdefgh\r\n"):
+        with closing(socket.create_connection((HOST, browser.port))) as peer:
+            peer.sendall(half + rest)
+    assert browser.log_in() == 200
+    assert "Traceback" not in caplog.text
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+def test_a_teacher_who_logs_in_often_throws_nobody_else_out(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text(PASSWORD)
+    teachers = Teachers(dict.fromkeys(("anna", "bob"), tmp_path / "password"), password_in)
+    bob = teachers.log_in("bob", PASSWORD)
+    ours = [teachers.log_in("anna", PASSWORD) for _ in range(70)]
+    assert bob
+    assert teachers.session(bob.cookie) is bob
+    kept = [session for session in ours if session and teachers.session(session.cookie)]
+    assert kept == ours[-MOST_SESSIONS:]
 
 
 def test_a_body_without_end_is_rejected(browser: Browser) -> None:
