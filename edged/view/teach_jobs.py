@@ -58,6 +58,22 @@ class TeachJobRequest(BaseModel):
         file, *settings = config
         return [self.action, *settings, *flags, "--json", "--", file, *([place] if place else [])]
 
+    def __str__(self) -> str:
+        """Name the action as a noun, for the log and for people who wait for its end."""
+        match self.action:
+            case "record":
+                return f"a recording of {self.label} from {self.camera}"
+            case "train":
+                return "a training"
+            case "shadow":
+                return f"version {self.version} in shadow"
+            case "promote":
+                return f"a promotion of version {self.version}" + (", even if it is worse" if self.force else "")
+            case "rollback":
+                return "a rollback"
+            case "forget":
+                return f"the deletion of all crops of {self.label}"
+
 
 class TeachJob:
     """A running or ended command. Its properties may be read in any thread."""
@@ -162,14 +178,16 @@ class TeachJobs:
         """Start a job. Raises EdgedError if another one runs, or the system starts no process."""
         with self._lock:
             if self.current and self.current.is_running:
-                raise EdgedError(f"{self.current.user} runs {self.current.request.action}: one job at a time")
+                raise EdgedError(
+                    f"{self.current.user} has started {self.current.request}, which still runs: one job at a time"
+                )
             number = self.current.number + 1 if self.current else 1
             command = self._command(request.arguments(self._config))
             try:
                 self.current = TeachJob(number, request, user, command)
             except OSError as error:
                 raise EdgedError(f"no process can be started: {error.strerror}") from None
-        log.warning("view: %s teaches: %s", user, request.model_dump_json(exclude_defaults=True))
+        log.info("view: %s started %s", user, request)
         return self.current
 
     def state(self) -> dict[str, Any]:

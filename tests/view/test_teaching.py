@@ -254,6 +254,32 @@ def test_a_job_that_fails_says_why(browser: Browser) -> None:
     assert "no crops" in browser.ask("GET", "/teach/job")[1]["error"]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"action": "record", "camera": "door", "label": "open"}, "a recording of open from door"),
+        ({"action": "train"}, "a training"),
+        ({"action": "shadow", "version": "3fa2"}, "version 3fa2 in shadow"),
+        ({"action": "promote", "version": "3fa2"}, "a promotion of version 3fa2"),
+        (
+            {"action": "promote", "version": "3fa2", "force": True},
+            "a promotion of version 3fa2, even if it is worse",
+        ),
+        ({"action": "rollback"}, "a rollback"),
+        ({"action": "forget", "label": "open"}, "the deletion of all crops of open"),
+    ],
+)
+def test_an_action_is_named_in_words(wanted: dict[str, Any], words: str) -> None:
+    assert str(TeachJobRequest.model_validate(wanted)) == words
+
+
+def test_an_action_of_a_teacher_is_ordinary_news(browser: Browser, caplog: pytest.LogCaptureFixture) -> None:
+    browser.log_in()
+    with caplog.at_level(logging.INFO):
+        browser.ask("POST", "/teach/start", {"action": "train"})
+    assert ("edged.view", logging.INFO, "view: anna started a training") in caplog.record_tuples
+
+
 def test_options_of_an_action_are_those_of_the_command() -> None:
     request = TeachJobRequest(action="record", camera="door", label="half open", count=40)
     assert request.arguments(["edged.yaml", "--set=node=box"]) == [

@@ -17,8 +17,7 @@ export const STATES = {
 };
 
 export class Card {
-  // `isOpen`: whether it shows at once where the time of a frame goes.
-  constructor(template, name, id, isOpen) {
+  constructor(template, name, id) {
     this.element = template.content.firstElementChild.cloneNode(true);
     this.element.dataset.camera = name;
     this.element.id = id;
@@ -30,8 +29,16 @@ export class Card {
     this.hour = new Hour(this.element);
     this.waterfall = new Waterfall(this.part("times"));
     this.part("times").addEventListener("toggle", () => this.prediction && this.waterfall.draw(this.prediction.seconds));
-    this.part("times").open = isOpen;
+    this.isSettled = false;
     show(this.part("known"), false);
+  }
+
+  // Sets, the first time only, whether it shows where the time of a frame goes: then the viewer decides.
+  settle(isOpen) {
+    if (!this.isSettled) {
+      this.isSettled = true;
+      this.part("times").open = isOpen;
+    }
   }
 
   part(className) {

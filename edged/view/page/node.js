@@ -3,7 +3,7 @@
 import { Card, STATES } from "./card.js";
 import { ago, made, setText, show, timeOfDay } from "./text.js";
 
-const OPEN = 2; // cameras, whose cards show all at once: with more of them, less is seen at a glance
+const OPEN = 2; // cameras, whose cards show all; with more of them, less is seen at a glance
 const BAD = /down|lost|frozen|fail|refused|rejected|fallback|retired|stuck/;
 const WORKERS = { serving: "Serving", standby: "Standby", starting: "Starting", off: "Off", down: "Down" };
 export const LINKS = { live: "Live", silent: "Hub silent", lost: "View lost", starting: "Connecting" };
@@ -47,7 +47,7 @@ export class Node {
   card(name) {
     if (!this.cards.has(name)) {
       const id = this.number ? `camera-${this.number}-${name}` : `camera-${name}`;
-      const card = new Card(this.cardTemplate, name, id, (this.node?.cameras.length ?? 1) <= OPEN);
+      const card = new Card(this.cardTemplate, name, id);
       this.cards.set(name, card);
       this.part("cards").append(card.element);
     }
@@ -113,7 +113,7 @@ export class Node {
         this.cards.delete(name);
       }
     }
-    node.cameras.forEach((name) => this.card(name));
+    node.cameras.forEach((name) => this.card(name).settle(node.cameras.length <= OPEN));
     const inOrder = node.cameras.map((name) => this.card(name).element);
     const cards = this.part("cards");
     if (inOrder.some((element, place) => cards.children[place] !== element)) {
