@@ -136,6 +136,8 @@ class CameraBoard:
         self.last_status = msgspec.structs.replace(self.last_status, **dict(change))
         if change:
             self._why = event.message
+        if event.event == "state":
+            self.last_status = msgspec.structs.replace(self.last_status, state=event.state)
 
     def known(
         self, now_s: float, at: float | None, *, stale: bool, dropping: Mapping[str, float]
@@ -162,6 +164,7 @@ class CameraBoard:
             dropping=dropping,
             strip=minute.strip(now_s),
             snapshots=self.last_status.snapshots,
+            sees=self.last_status.state,
         )
 
     def _why_not(self, state: CameraIs) -> str:

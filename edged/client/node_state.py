@@ -21,6 +21,7 @@ class CameraSummary:
     `dropped`, `dropping`: frames by reason, in all and a second.
     Of the last minute: `right`, the share of right answers; `strip`, the most frequent label of each second.
     `snapshots`: whether small pictures of it are published.
+    `sees`: its state, if `states` of the config names it.
     """
 
     name: str
@@ -40,6 +41,7 @@ class CameraSummary:
     dropping: Mapping[str, float] = field(default_factory=dict)
     strip: tuple[str | None, ...] = ()
     snapshots: bool = False
+    sees: str | None = None
 
     @property
     def is_late(self) -> bool:

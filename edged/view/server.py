@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from edged.transport.address import host_and_port, is_ipv6
 from edged.view.access import AccessControl
+from edged.view.api import ApiSite
 from edged.view.connections import RETRY_S, ConnectionServer, Disconnections
 from edged.view.feed import TICK_S, Feed
 from edged.view.limits import ConnectionLimits, displaced_by, network_of
@@ -67,6 +68,7 @@ class ViewSite:
                 Route("/events", self._events),
                 Route("/picture/{run}/{camera}/{number}", self._picture),
                 *(self._teaching.routes() if self._teaching else []),
+                *ApiSite(list(self._watchers.values())).routes(),
                 Mount("/", StaticFiles(directory=PAGE, html=True)),
             ]
         )

@@ -126,6 +126,13 @@ class Shots:
             is_its_own = prediction.captured_at == waiting.header.captured_at
             self._show(waiting, prediction if is_its_own else None)
 
+    @property
+    def newest(self) -> SnapshotPicture | None:
+        """Return the newest picture, also while its prediction is awaited."""
+        if self._waiting:
+            return self._waiting[0]
+        return self.shown.picture if self.shown else None
+
     def current(self, now_s: float) -> Shot | None:
         """Return the picture to show now."""
         if self._waiting and now_s - self._waiting[1] > ALONE_S:
@@ -176,6 +183,11 @@ class Watcher:
         with self._lock:
             shown = {camera: shots.current(now_s) for camera, shots in self._shots.items()}
         return {camera: shot for camera, shot in shown.items() if shot}
+
+    def newest_picture(self, camera: str) -> SnapshotPicture | None:
+        """Return the newest picture of a camera; None before the first."""
+        with self._lock:
+            return self._shots[camera].newest if camera in self._shots else None
 
     def jpeg(self, camera: str, number: str) -> bytes | None:
         """Return the JPEG of a picture; None for an old one."""
