@@ -43,6 +43,7 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "Tls": "metrics.tls",
     "EnergyConfig": "energy",
     "LogConfig": "log",
+    "NotifyConfig": "notify",
     "MqttConfig": "mqtt",
     "NatsConfig": "nats",
     "NatsTls": "nats.tls",

@@ -15,6 +15,7 @@ from edged.config.access import (
 )
 from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, CameraConfig, CameraTls
 from edged.config.fleet import FleetConfig, NatsConfig, NatsTls, OperatorConfig
+from edged.config.notify import NotifyConfig
 from edged.config.pipeline import Config
 from edged.config.sections import (
     NAME,
@@ -54,6 +55,7 @@ __all__ = [
     "MqttConfig",
     "NatsConfig",
     "NatsTls",
+    "NotifyConfig",
     "OperatorConfig",
     "Precision",
     "PublishConfig",

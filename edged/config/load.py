@@ -166,10 +166,13 @@ def password_of(camera: CameraConfig) -> str | None:
 
 
 def check_passwords(config: Config) -> None:
-    """Read the password of every camera of this host once. Raises ConfigError for one that cannot be read."""
+    """Read the passwords of this host's cameras and of `notify` once. Raises ConfigError."""
     for camera in config.cameras.values():
         if camera.host is None:
             password_of(camera)
+    if config.notify:
+        for file in filter(None, (config.notify.password_file, config.notify.token_file)):
+            password_in(file)
 
 
 def password_in(path: Path) -> str:
@@ -258,11 +261,17 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
             for key in ("password_file", "ca", "certificate", "key")
         }
     )
+    notify = config.notify and config.notify.model_copy(
+        update={
+            key: absolute(getattr(config.notify, key), folder) for key in ("password_file", "token_file", "ca")
+        }
+    )
     sections = {"model": model, "journal": journal, "security": security, "metrics": metrics, "energy": energy}
     return config.model_copy(
         update={
             "cameras": cameras,
             "mqtt": mqtt,
+            "notify": notify,
             "nats": _nats(config.nats, folder),
             "fleet": _fleet(config.fleet, folder),
             "view": _view(config.view, folder),

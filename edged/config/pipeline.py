@@ -8,6 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from edged.config.access import LinkConfig, MetricsConfig, MqttConfig, PublishConfig, SecurityConfig, ViewConfig
 from edged.config.camera import CameraConfig
 from edged.config.fleet import FleetConfig, NatsConfig
+from edged.config.notify import NotifyConfig
 from edged.config.sections import (
     EnergyConfig,
     FreshnessConfig,
@@ -40,6 +41,7 @@ class Config(Section):
     publish: PublishConfig = PublishConfig()
     journal: JournalConfig = JournalConfig()
     metrics: MetricsConfig = MetricsConfig()
+    notify: NotifyConfig | None = None
     mqtt: MqttConfig | None = None
     nats: NatsConfig | None = None
     fleet: FleetConfig | None = None
@@ -54,6 +56,15 @@ class Config(Section):
         if unknown := [name for name in states if name not in cameras]:
             raise ValueError(f"there is no camera {unknown[0]}; there are: {', '.join(cameras)}")
         return states
+
+    @field_validator("notify")
+    @classmethod
+    def _has_states(cls, notify: NotifyConfig | None, info: ValidationInfo) -> NotifyConfig | None:
+        if notify and "states" in info.data and "state" in notify.when and not info.data["states"]:
+            raise ValueError(
+                "is for changes of a state, but there are no `states`: add some, or set `when: [camera]`"
+            )
+        return notify
 
     @field_validator("segments")
     @classmethod

@@ -15,7 +15,7 @@ from edged.clock import NANOSECONDS, now_ns
 from edged.hub.events import HubEvent
 from edged.system.backoff import Backoff
 
-ServiceName = Literal["guard", "host", "journal", "journal_sync", "metrics", "replay", "stream"]
+ServiceName = Literal["guard", "host", "journal", "journal_sync", "metrics", "notify", "replay", "stream"]
 
 LONGEST_WAIT_S = 10.0  # seconds before the next start of a service that fails repeatedly
 WORKS_NS = NANOSECONDS  # seconds without a failure, after which a service has recovered

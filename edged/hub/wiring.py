@@ -31,6 +31,7 @@ from edged.hub.links.sockets import IO_THREADS, allow_many_descriptors, unusable
 from edged.hub.liveness import Liveness
 from edged.hub.node import Node
 from edged.hub.pipeline import Pipeline, Publication
+from edged.hub.publish.notifier import Notifier
 from edged.hub.publish.publisher import Publisher, Snapshots
 from edged.hub.publish.replay import Replay
 from edged.hub.publish.seen_states import SeenStates
@@ -136,10 +137,18 @@ class Endpoints:
     def _open_stream(self, context: Context, resources: ExitStack) -> Publisher:
         publish, unsent = self.config.publish, self.metrics.stream_unsent
         publisher = Publisher(
-            context, self.config.node, publish.address, publish.replay, self.services, unsent, self.guard
+            *(context, self.config.node, publish.address, publish.replay, self.services, unsent, self.guard),
+            notifier=self._open_notifier(resources),
         )
         resources.callback(publisher.stop)
         return publisher
+
+    def _open_notifier(self, resources: ExitStack) -> Notifier | None:
+        if self.config.notify is None:
+            return None
+        notifier = Notifier(self.config.notify, self.services, self.metrics)
+        resources.callback(notifier.stop)
+        return notifier
 
     def _serve_replay(self, context: Context, resources: ExitStack) -> None:
         reader = JournalReader(journal_path(self.config.node, self.config.journal.path), keep_connection=True)

@@ -193,6 +193,15 @@ class HubMetrics:
             "Messages dropped because the publishing thread was blocked and its queue was full.",
             ["message"],
         )
+        self.notifications = declare.counter(
+            "edged_notifications_total",
+            "Notifications of `notify`, by fate: sent, refused by the receiver, or dropped for newer ones.",
+            ["fate"],
+        )
+        self.notification_failures = declare.counter(
+            "edged_notification_failures_total",
+            "Attempts to send a notification that failed, and were or will be made again.",
+        )
         self.service_up = declare.gauge(
             "edged_service_up", "1 while this thread of the hub works, 0 while it has failed.", ["service"]
         )

@@ -277,3 +277,13 @@ def test_mistakes_of_a_config_are_reported_with_their_lines(tmp_path: Path) -> N
     assert done.returncode == 2
     assert f"{file}:1:" in done.stderr
     assert f"{file}:2:" in done.stderr
+
+
+def test_the_secrets_of_notifications_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "notify: {url: 'https://ntfy.sh/secret', when: [camera], token_file: token}\n"
+    _, absent = check(config_file(tmp_path, text), capsys, "--quick")
+    (tmp_path / "token").write_text("tk")
+    _, there = check(config_file(tmp_path, text), capsys, "--quick")
+    assert absent["notify"].startswith("error")
+    assert "token: cannot read this password file" in absent["notify"]
+    assert there["notify"] == "ok https://ntfy.sh/…, for camera; nothing was sent"

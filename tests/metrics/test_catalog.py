@@ -8,6 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from edged.hub.journal.schema import Reason
 from edged.hub.links.authentication import REASONS, Rejections
+from edged.hub.publish.notifier import Fate
 from edged.hub.publish.sender import What
 from edged.hub.service_threads import ServiceName
 from edged.hub.stats.counters import LabelCounts
@@ -113,6 +114,8 @@ def _to_the_hub(metrics: Metrics) -> None:
         metrics.service_failures.labels(service)
     for what in get_args(What):
         metrics.stream_unsent.labels(what)
+    for fate in get_args(Fate):
+        metrics.notifications.labels(fate)
     metrics.config_info.labels("0" * 64)
 
 

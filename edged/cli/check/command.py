@@ -13,6 +13,7 @@ from edged.cli.check.hosts import (
     elsewhere,
     group_findings,
     link_findings,
+    notify_finding,
     security_finding,
     this_host,
     tls_finding,
@@ -123,6 +124,8 @@ def findings_of(config: Config, *, is_quick: bool = False) -> Iterator[Finding]:
     yield from address_findings(config, running)
     if config.metrics.tls:
         yield tls_finding(config.metrics.tls)
+    if config.notify:
+        yield notify_finding(config.notify)
     yield journal_finding(config)
     yield energy_finding(config)
 

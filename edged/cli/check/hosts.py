@@ -9,8 +9,9 @@ from itertools import groupby
 from pathlib import Path
 
 from edged.cli.check.finding import Finding
-from edged.config import Config, SecurityConfig, Tls
+from edged.config import Config, NotifyConfig, SecurityConfig, Tls
 from edged.errors import ConfigError
+from edged.hub.publish.notifier import Receiver
 from edged.transport.address import host_and_port, is_ipc, is_ipv6, is_local
 from edged.transport.keys import load_allowed, load_pair, load_public
 from edged.transport.tls import server_context
@@ -161,3 +162,12 @@ def tls_finding(tls: Tls) -> Finding:
         return Finding("error", "metrics.tls", str(error))
     who = f"clients that {tls.client_ca} has signed" if tls.client_ca else "everybody"
     return Finding("ok", "metrics.tls", f"{tls.certificate}, for {who}")
+
+
+def notify_finding(notify: NotifyConfig) -> Finding:
+    """Check the secrets and the authority of `notify`; nothing is sent."""
+    try:
+        Receiver(notify)
+    except ConfigError as error:
+        return Finding("error", "notify", str(error))
+    return Finding("ok", "notify", f"{notify.shown}, for {', '.join(notify.when)}; nothing was sent")

@@ -14,6 +14,7 @@ from edged.clock import nanoseconds, wall_s
 from edged.hub.events import HubEvent
 from edged.hub.links.guard import Guard
 from edged.hub.links.sockets import SUBSCRIBER, Part, bind
+from edged.hub.publish.notifier import Notifier
 from edged.hub.publish.sender import StreamSender, What
 from edged.hub.service_threads import ServiceThreads
 from edged.messages import (
@@ -50,13 +51,18 @@ class Publisher:
         services: ServiceThreads,
         unsent: Counter,
         guard: Guard | None = None,
+        notifier: Notifier | None = None,
     ) -> None:
-        """`unsent` counts dropped messages, by `what`. Raises ConfigError for an unusable address."""
+        """`unsent` counts dropped messages, by `what`. `notifier` gets all events.
+
+        Raises ConfigError for an unusable address.
+        """
         self.boot = uuid.uuid4().hex
         self.node = node
         self._replay = replay
         self._events: deque[bytes] = deque(maxlen=RECENT)
         self._unsent = unsent
+        self._notifier = notifier
         socket = bind(context, zmq.XPUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
         self.sender = StreamSender(socket, services)
         if guard:
@@ -83,6 +89,8 @@ class Publisher:
             message=notice.message,
             state=notice.state,
         )
+        if self._notifier:
+            self._notifier.put(event)
         self._events.append(to_json(event))
         self._send(notice.camera, "event", self._events[-1])
 

@@ -1,0 +1,195 @@
+"""Send events to the URL of `notify`, in a thread that the hub's loop never waits for.
+
+A notification that cannot be delivered is tried again until newer ones take its place, or its receiver refuses it.
+"""
+
+import base64
+import logging
+import socket
+import threading
+from collections import deque
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Literal, get_args
+from urllib.parse import urlsplit
+
+from edged import __version__
+from edged.config.load import password_in
+from edged.config.notify import TOKEN, NotifyConfig, Occasion
+from edged.errors import ConfigError
+from edged.hub.service_threads import ServiceThreads
+from edged.messages import Event, to_json
+from edged.metrics import Metrics
+from edged.system.backoff import Backoff
+from edged.system.plain_text import counted
+from edged.transport.tls import client_context
+
+OCCASIONS: Mapping[Occasion, frozenset[str]] = {
+    "state": frozenset({"state"}),
+    "camera": frozenset(
+        {"camera_up", "camera_down", "camera_lost", "camera_ended", "camera_frozen", "camera_unfrozen"}
+    ),
+    "worker": frozenset({"worker_up", "worker_lost", "worker_stuck", "fallback", "device_retried"}),
+}
+WAITING = 100  # notifications; above it, the oldest are dropped
+LIMIT_S = 10.0  # for a connection, and then for the request and its answer
+LONGEST_WAIT_S = 60.0  # between two attempts
+END_S = 1.0  # for what still waits at the end
+AGAIN = {408, 425, 429}  # with those from 500 on, statuses that pass
+
+Fate = Literal["sent", "refused", "dropped"]
+
+log = logging.getLogger("edged.hub")
+
+
+class UndeliveredError(Exception):
+    """An attempt that may succeed later: why it did not."""
+
+
+class Receiver:
+    """Who gets the notifications. Raises ConfigError for a file that cannot be used."""
+
+    def __init__(self, config: NotifyConfig) -> None:
+        token = password_in(config.token_file) if config.token_file else ""
+        if not token.isascii():
+            raise ConfigError(f"{config.token_file}: expected a token of ASCII characters")
+        self._url = urlsplit(config.url_with(token))
+        self._tls = client_context(config.ca) if self._url.scheme == "https" else None
+        self._is_text = config.format == "text"
+        self._headers = {"User-Agent": f"edged/{__version__}"}
+        if config.user is not None:
+            password = password_in(config.password_file) if config.password_file else ""
+            given = base64.b64encode(f"{config.user}:{password}".encode()).decode()
+            self._headers["Authorization"] = f"Basic {given}"
+        elif token and TOKEN not in config.url:
+            self._headers["Authorization"] = f"Bearer {token}"
+
+    def deliver(self, event: Event) -> int:
+        """Send an event, and return the HTTP status. Raises UndeliveredError if there is none within `LIMIT_S`."""
+        kind = "text/plain; charset=utf-8" if self._is_text else "application/json"
+        body = event.message.encode() if self._is_text else to_json(event)
+        target = f"{self._url.path or '/'}{'?' if self._url.query else ''}{self._url.query}"
+        connection = self._connection()
+        limit = threading.Timer(LIMIT_S, _end, [connection])
+        limit.daemon = True
+        try:
+            connection.connect()
+            limit.start()  # the time-out of a socket begins again with each byte
+            connection.request("POST", target, body, {"Content-Type": kind, **self._headers})
+            return connection.getresponse().status
+        except TimeoutError:
+            raise UndeliveredError(f"gives no answer within {LIMIT_S:g} s") from None
+        except (OSError, HTTPException, UnicodeError) as error:  # UnicodeError: a name that is no host's
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise UndeliveredError(f"does not answer: {why}") from None
+        finally:
+            limit.cancel()
+            connection.close()
+
+    def _connection(self) -> HTTPConnection:
+        host, port = self._url.hostname or "", self._url.port
+        if self._tls:
+            return HTTPSConnection(host, port, timeout=LIMIT_S, context=self._tls)
+        return HTTPConnection(host, port, timeout=LIMIT_S)
+
+
+def _end(connection: HTTPConnection) -> None:
+    """Let the thread that waits for this connection go on."""
+    try:
+        if connection.sock:
+            connection.sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+
+
+class Notifier:
+    """Queues the events that are wanted. `put` and `stop` are for the hub's loop, the rest for its own thread."""
+
+    def __init__(self, config: NotifyConfig, services: ServiceThreads, metrics: Metrics) -> None:
+        """Raises ConfigError for a password, token or authority that cannot be read."""
+        self._receiver = Receiver(config)
+        self._shown = config.shown
+        self._wanted = frozenset[str]().union(*(OCCASIONS[each] for each in config.when))
+        self._states: dict[str | None, str | None] = {}
+        self._total, self._failures = metrics.notifications, metrics.notification_failures
+        for fate in get_args(Fate):
+            self._total.labels(fate)
+        self._waiting: deque[Event] = deque()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._problem = ""  # that was reported last
+        self._thread = services.start("notify", self._run)
+
+    def put(self, event: Event) -> None:
+        """Queue an event if it is wanted; above `WAITING`, drop the oldest."""
+        if event.event not in self._wanted or (event.event == "state" and not self._is_change(event)):
+            return
+        with self._lock:
+            self._waiting.append(event)
+            is_over = len(self._waiting) > WAITING
+            if is_over:
+                self._waiting.popleft()
+        if is_over:
+            self._count("dropped")
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End the thread, after a last attempt to send what waits, and say how much is left."""
+        self._stopping.set()
+        self._wake.set()
+        self._thread.join(END_S)
+        if self._waiting:
+            log.warning("notify: not sent to %s: %s", self._shown, counted(len(self._waiting), "notification"))
+
+    def _is_change(self, event: Event) -> bool:
+        """Return whether the camera saw another state before. Its first one since the start is no change."""
+        is_known, before = event.camera in self._states, self._states.get(event.camera)
+        self._states[event.camera] = event.state
+        return is_known and before != event.state
+
+    def _run(self) -> None:
+        backoff = Backoff(longest_s=LONGEST_WAIT_S)
+        while True:
+            while event := self._oldest():
+                try:
+                    self._deliver(event)
+                    backoff.succeeded()
+                except UndeliveredError as error:
+                    self._failures.inc()
+                    self._report(f"{error}; it is tried again, and at most {WAITING} notifications wait")
+                    if self._stopping.wait(backoff.failed()):
+                        return
+            if self._stopping.is_set():
+                return
+            self._wake.wait()
+            self._wake.clear()
+
+    def _oldest(self) -> Event | None:
+        with self._lock:
+            return self._waiting[0] if self._waiting else None
+
+    def _deliver(self, event: Event) -> None:
+        """Send an event, and forget it unless it may succeed later. Raises UndeliveredError then."""
+        status = self._receiver.deliver(event)
+        if status >= 500 or status in AGAIN:
+            raise UndeliveredError(f"answers with status {status}")
+        is_sent = 200 <= status < 300
+        self._count("sent" if is_sent else "refused")
+        if is_sent and self._problem:
+            log.info("notify: %s takes notifications again", self._shown)
+            self._problem = ""
+        elif not is_sent:
+            self._report(f"refuses a notification with status {status}, and so it is dropped: see notify.url")
+        with self._lock:
+            if self._waiting and self._waiting[0] is event:  # else it was dropped meanwhile
+                self._waiting.popleft()
+
+    def _count(self, fate: Fate) -> None:
+        self._total.labels(fate).inc()
+
+    def _report(self, problem: str) -> None:
+        """Log a problem of the receiver once, until it takes notifications again."""
+        if problem != self._problem:
+            log.warning("notify: %s %s", self._shown, problem)
+        self._problem = problem
