@@ -6,6 +6,7 @@ import re
 import socket
 import ssl
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,14 @@ from edged.config import Config, PublishConfig
 from edged.config.load import load_config, password_in
 from edged.errors import ConfigError
 from edged.hub.links.sockets import unusable
+from edged.system import log
 from edged.system.python_packages import install_command
 from edged.transport.address import HOST_AND_PORT, host_and_port, is_local
 from edged.transport.client_socket import curve_of
 from edged.transport.tls import server_context
 
 if TYPE_CHECKING:
+    from edged.teach.page_folder import Taking
     from edged.view.teach_jobs import TeachJobs
     from edged.view.teaching import Teachers
 
@@ -58,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
         raise ConfigError(f"edged view needs starlette and uvicorn: {install_command('starlette', 'uvicorn')}")
+    if not (arguments.verbose or arguments.quiet):
+        log.configure("info")  # what teachers do
     from edged.view.listener import listening
     from edged.view.server import view_server
     from edged.view.watcher import Watcher
@@ -71,10 +76,13 @@ def run(arguments: argparse.Namespace) -> int:
     listener = _bound(arguments.listen)
     interrupt_on_sigterm()
     print(f"edged view: {_url(listener, tls)} shows {', '.join(addresses)}; Ctrl-C ends it", flush=True)
-    watchers = [Watcher(each, arguments.node) for each in addresses]
     names = [*arguments.server_name, host_and_port(arguments.listen)[0]]
     with ExitStack() as resources:
         teaching = _teaching(arguments, taught, resources) if taught else None
+        seen = teaching[1].seen if teaching else None
+        watchers = [
+            Watcher(each, arguments.node, None if number else seen) for number, each in enumerate(addresses)
+        ]
         for watcher in watchers:
             resources.enter_context(listening(watcher, curve))
         view_server(watchers, listener, names=names, password=password, tls=tls, teaching=teaching).serve_pages()
@@ -108,13 +116,26 @@ def _addresses(arguments: argparse.Namespace, taught: Config | None) -> list[str
 
 
 def _teaching(arguments: argparse.Namespace, config: Config, resources: ExitStack) -> "tuple[Teachers, TeachJobs]":
+    from edged.model.head_versions import teach_folder
+    from edged.teach.page_folder import PageFolder
     from edged.view.teach_jobs import TeachJobs
     from edged.view.teaching import Teachers
 
     settings = [f"--set={'.'.join(each.parts)}={each.text}" for each in arguments.settings]
-    jobs = TeachJobs(arguments.teach.absolute(), settings, node=config.node, cameras=list(config.cameras))
+    folder = PageFolder(teach_folder(config.node), partial(_taking, config))
+    jobs = TeachJobs(
+        arguments.teach.absolute(), settings, folder=folder, node=config.node, cameras=list(config.cameras)
+    )
     resources.callback(jobs.close)
     return Teachers(config.view.teachers, password_in), jobs
+
+
+def _taking(config: Config) -> "Taking":
+    from edged.model.package import load_model
+    from edged.teach.page_folder import Taking
+
+    taken = load_model(config.model).input
+    return Taking(taken.width, taken.height, taken.resize)
 
 
 def _refuse_if_open(arguments: argparse.Namespace) -> None:

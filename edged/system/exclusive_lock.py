@@ -23,13 +23,13 @@ _held: dict[Path, int] = {}
 
 
 def hold(what: str, within_s: float = PATIENCE_S) -> int:
-    """Lock `what` (`camera-/dev/video0`) until this process ends; return the lock's descriptor.
+    """Lock `what` (`camera-/dev/video0`) until this process ends or releases it; return the lock's descriptor.
 
     A program that replaces this process must call it again. If no lock file can be created or opened, a warning is
     logged, and there is no lock (-1). Raises DeviceError, which names the holder, if it keeps the lock for
     `within_s`.
     """
-    path = state_directory() / "locks" / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', what)}.lock"
+    path = _path_of(what)
     if path in _held:
         return _held[path]
     try:
@@ -43,6 +43,13 @@ def hold(what: str, within_s: float = PATIENCE_S) -> int:
     _sign(descriptor)
     _held[path] = descriptor
     return descriptor
+
+
+def release(what: str) -> None:
+    """Give up a lock that this process holds, if it does."""
+    descriptor = _held.pop(_path_of(what), None)
+    if descriptor is not None:
+        os.close(descriptor)
 
 
 def try_lock(descriptor: int, *, shared: bool = False) -> bool:
@@ -67,6 +74,10 @@ def state_of(pid: int, thread: str = "") -> str:
         return Path(place).read_text(errors="replace").rpartition(")")[2].split()[0]
     except (OSError, IndexError):
         return ""
+
+
+def _path_of(what: str) -> Path:
+    return state_directory() / "locks" / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', what)}.lock"
 
 
 def _open(path: Path) -> int:

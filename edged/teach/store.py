@@ -68,7 +68,7 @@ class CropStore:
 
         A damaged manifest is moved away and rebuilt.
         """
-        exclusive_lock.hold(f"teach-{folder.parent.name}", within_s=0)
+        exclusive_lock.hold(_lock_of(folder), within_s=0)
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             sweep(folder)
@@ -80,6 +80,11 @@ class CropStore:
         if store.is_stale:
             store.save()
         return store
+
+    @staticmethod
+    def release(folder: Path) -> None:
+        """Let other processes change the store, which this one has opened."""
+        exclusive_lock.release(_lock_of(folder))
 
     @property
     def crops(self) -> tuple[Crop, ...]:
@@ -152,6 +157,11 @@ class CropStore:
             there = ", ".join(sorted({crop.label for crop in self.crops})) or "none"
             what = f"crop {which}" if slash else f"label {which}"
             raise ConfigError(f"there is no {what}; there are the labels: {there}")
+        return self.remove((crop.label, crop.sha256) for crop in ours)
+
+    def remove(self, keys: Iterable[Key]) -> list[Crop]:
+        """Remove crops by label and hash; return those that were there. Raises StoreError."""
+        ours = [self._crops[key] for key in dict.fromkeys(keys) if key in self._crops]
         for crop in ours:
             self._remove(crop)
         self.save()
@@ -185,6 +195,10 @@ class CropStore:
         with suppress(OSError):
             self.path(crop).parent.rmdir()  # the label's last one
         del self._crops[crop.label, crop.sha256]
+
+
+def _lock_of(folder: Path) -> str:
+    return f"teach-{folder.parent.name}"
 
 
 def _there(folder: Path, known: Mapping[Key, Crop]) -> tuple[list[Crop], list[CropProblem]]:

@@ -72,7 +72,7 @@ class Disconnections:
 
     @staticmethod
     def _write_line(reason: Reason, host: str, times: int) -> None:
-        level = logging.INFO if reason in QUIET else logging.WARNING
+        level = logging.DEBUG if reason in QUIET else logging.WARNING
         log.log(level, "view: %s: %s%s", host, TEXTS[reason], f" ({times} times)" if times > 1 else "")
 
 

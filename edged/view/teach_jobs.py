@@ -1,6 +1,7 @@
-"""Run `edged teach` for the page, one command at a time, and keep its progress.
+"""Teach for the page: one command of `edged teach` at a time, and changes of crops in between.
 
-Each action is a process, as in a terminal: what a driver or a training does there cannot end the page.
+What calls a driver, trains or talks to the daemon is a process, as in a terminal: it cannot end the page. Crops
+and versions are read and changed here.
 """
 
 import json
@@ -8,17 +9,18 @@ import logging
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from edged.errors import EdgedError
+from edged.system.plain_text import counted
+from edged.view.seen import SeenPictures
 
 log = logging.getLogger("edged.view")
 
@@ -26,10 +28,8 @@ Action = Literal["record", "train", "shadow", "promote", "rollback", "forget"]
 # no control characters, and so that none is taken for an option
 Text = Annotated[str, Field(pattern=r"^[^\-\x00-\x1f\x7f][^\x00-\x1f\x7f]*$", max_length=200)]
 WARNING = "edged: warning: "
-STATE_S = 5.0  # for which the lists of labels and versions are kept while no job runs
 STOP_S = 10.0
 INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
-LIST_S = 120.0
 RECORD_S = 600
 
 
@@ -153,34 +153,47 @@ class TeachJob:
         return last
 
 
+class TeachFolder(Protocol):
+    """The crops and versions of a daemon, within this process. Raises EdgedError."""
+
+    def state(self) -> dict[str, Any]:
+        """Return labels with their newest crops, the limits and the versions."""
+
+    def png(self, label: str, sha256: str) -> bytes | None:
+        """Return the file of a crop; None if there is none."""
+
+    def add(self, pictures: Sequence[tuple[bytes, str, float]], label: str) -> dict[str, Any]:
+        """Store pictures as crops: each a JPEG, its camera, and when it was captured."""
+
+    def remove(self, crops: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        """Delete crops, each a label and a hash."""
+
+
 class TeachJobs:
     """The jobs of one daemon, one at a time, and what it has been taught."""
 
     def __init__(
-        self, file: Path, settings: Sequence[str] = (), *, node: str = "", cameras: Sequence[str] = ()
+        self,
+        file: Path,
+        settings: Sequence[str] = (),
+        *,
+        folder: TeachFolder,
+        node: str = "",
+        cameras: Sequence[str] = (),
     ) -> None:
         """`file`: the daemon's config; `settings`: arguments that override it, as `--set=KEY=VALUE`."""
+        self.folder = folder
         self.node = node
         self.cameras = tuple(cameras)
         self.current: TeachJob | None = None
+        self.seen = SeenPictures()
         self._config = [str(file), *settings]
         self._lock = threading.Lock()
-        self._reading = threading.Lock()
-        self._state: tuple[float, tuple[int, bool], dict[str, Any]] | None = None  # when, beside which job, what
-        self._folder = tempfile.TemporaryDirectory(prefix="edged-view-")
-
-    @property
-    def sheet(self) -> Path:
-        """Return the picture with the crops; it is written with the state."""
-        return Path(self._folder.name) / "crops.png"
 
     def start(self, request: TeachJobRequest, user: str) -> TeachJob:
         """Start a job. Raises EdgedError if another one runs, or the system starts no process."""
         with self._lock:
-            if self.current and self.current.is_running:
-                raise EdgedError(
-                    f"{self.current.user} has started {self.current.request}, which still runs: one job at a time"
-                )
+            self._refuse_beside_a_job()
             number = self.current.number + 1 if self.current else 1
             command = self._command(request.arguments(self._config))
             try:
@@ -191,54 +204,39 @@ class TeachJobs:
         return self.current
 
     def state(self) -> dict[str, Any]:
-        """Return labels and versions, as `edged teach list` and `versions` print them."""
-        with self._reading:
-            kept, job = self._state, self._job_now()
-            if kept and time.monotonic() - kept[0] < STATE_S and kept[1] == job:
-                return kept[2]
-            labels, problem = self._read("list", f"--sheet={self.sheet}")
-            versions, worse = self._read("versions")
-            found = {
-                "node": self.node,
-                "cameras": self.cameras,
-                "labels": labels.get("labels", []),
-                "limits": labels.get("limits"),
-                "versions": versions.get("versions", []),
-                "promoted": versions.get("promoted"),
-                "problem": worse or (problem if not labels else ""),
-            }
-            self._state = time.monotonic(), job, found
-            return found
+        """Return labels and versions."""
+        return {"node": self.node, "cameras": self.cameras, **self.folder.state()}
+
+    def label(self, numbers: Sequence[int], label: str, user: str) -> dict[str, Any]:
+        """Store seen pictures as crops of a label. Raises EdgedError."""
+        with self._lock:
+            self._refuse_beside_a_job()
+            chosen = self.seen.chosen(numbers)
+            if not chosen:
+                raise EdgedError("these pictures are no longer kept: choose others")
+            result = self.folder.add([(each.picture.jpeg, each.camera, each.at) for each in chosen], label)
+            self.seen.forget([each.number for each in chosen])
+        log.info("view: %s labelled %s as %s", user, counted(len(chosen), "picture"), label)
+        return result
+
+    def delete(self, crops: Sequence[tuple[str, str]], user: str) -> dict[str, Any]:
+        """Delete crops, each a label and a hash. Raises EdgedError."""
+        with self._lock:
+            self._refuse_beside_a_job()
+            result = self.folder.remove(crops)
+        log.info("view: %s deleted %s", user, counted(result["removed"], "crop"))
+        return result
 
     def close(self) -> None:
         """End the running job, with the view."""
         if self.current:
             self.current.close()
-        self._folder.cleanup()
 
-    def _job_now(self) -> tuple[int, bool]:
-        """Return the number of the newest job, and whether it runs: what was read before it ended is old."""
-        job = self.current
-        return (job.number, job.is_running) if job else (0, False)
-
-    def _read(self, action: str, *options: str) -> tuple[dict[str, Any], str]:
-        """Return the JSON of an action, and its error. Without crops there is no sheet, which is no error here."""
-        file, *settings = self._config
-        try:
-            ended = subprocess.run(
-                self._command([action, *settings, *options, "--json", "--", file]),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=LIST_S,
-                check=False,
+    def _refuse_beside_a_job(self) -> None:
+        if self.current and self.current.is_running:
+            raise EdgedError(
+                f"{self.current.user} has started {self.current.request}, which still runs: one job at a time"
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return {}, f"edged teach {action}: {error}"
-        lines = ended.stderr.strip().splitlines()
-        problem = lines[-1].removeprefix("edged: ") if ended.returncode and lines else ""
-        return _json_in(ended.stdout) or {}, problem
 
     @staticmethod
     def _command(arguments: Sequence[str]) -> list[str]:

@@ -1,9 +1,10 @@
 """Teaching from the page: logging in, starting and following jobs. Only teachers of the config may do so."""
 
 import hmac
+import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from starlette.routing import Route
 from edged.errors import EdgedError
 from edged.view.connections import Disconnections
 from edged.view.limits import PasswordThrottle, network_of
-from edged.view.teach_jobs import TeachJobRequest, TeachJobs
+from edged.view.seen import SeenPicture
+from edged.view.teach_jobs import TeachJobRequest, TeachJobs, Text
 
 IDLE_S = 3600.0  # after which a session has ended
 MOST_SESSIONS = 16  # of one teacher: browsers
@@ -25,6 +27,8 @@ MOST_SESSIONS = 16  # of one teacher: browsers
 COOKIE = "edged-teach"
 TOKEN_HEADER = "x-edged-token"  # noqa: S105 - the name of a header
 LARGEST_BODY = 4096
+LARGEST_LIST = 65_536  # of a body with many pictures or crops
+NUMBER = re.compile(r"\d{1,18}")
 NO_STORE = {"cache-control": "no-store"}
 
 
@@ -88,6 +92,30 @@ class LogIn(BaseModel):
     password: str = Field(max_length=1000)
 
 
+class PicturesToLabel(BaseModel):
+    """The numbers of seen pictures, and what they show."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    pictures: tuple[int, ...] = Field(min_length=1, max_length=200)
+    label: Text
+
+
+class CropsToDelete(BaseModel):
+    """Crops by label and hash."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    crops: tuple[tuple[Text, Text], ...] = Field(min_length=1, max_length=200)
+
+
+def _listed(pictures: Sequence[SeenPicture]) -> list[dict[str, Any]]:
+    return [
+        {"number": each.number, "camera": each.camera, "at": each.at, "label": each.label, "score": each.score}
+        for each in pictures
+    ]
+
+
 class RejectedError(Exception):
     """A request that is not answered: its HTTP status, and why."""
 
@@ -115,7 +143,11 @@ class TeachingSite:
             Route("/teach/login", _answered(self._log_in), methods=["POST"]),
             Route("/teach/logout", self._changes(self._log_out), methods=["POST"]),
             Route("/teach/state", self._reads(self._state)),
-            Route("/teach/crops.png", self._reads(self._sheet)),
+            Route("/teach/crop/{label}/{sha256}.png", self._reads(self._crop)),
+            Route("/teach/seen", self._reads(self._seen)),
+            Route("/teach/seen/{number}.jpg", self._reads(self._seen_picture)),
+            Route("/teach/label", self._changes(self._label), methods=["POST"]),
+            Route("/teach/delete", self._changes(self._delete), methods=["POST"]),
             Route("/teach/job", self._reads(self._job)),
             Route("/teach/start", self._changes(self._start), methods=["POST"]),
             Route("/teach/stop", self._changes(self._stop), methods=["POST"]),
@@ -159,11 +191,28 @@ class TeachingSite:
     async def _state(self, _: Request, __: TeacherSession) -> Response:
         return _json(await run_in_threadpool(self._jobs.state))
 
-    async def _sheet(self, _: Request, __: TeacherSession) -> Response:
-        try:
-            return Response(self._jobs.sheet.read_bytes(), media_type="image/png", headers=NO_STORE)
-        except OSError:
-            return Response(status_code=204)
+    async def _crop(self, request: Request, __: TeacherSession) -> Response:
+        png = await run_in_threadpool(self._jobs.folder.png, *request.path_params.values())
+        return Response(png, media_type="image/png", headers=NO_STORE) if png else Response(status_code=404)
+
+    async def _seen(self, _: Request, __: TeacherSession) -> Response:
+        last, least_certain = self._jobs.seen.lists()
+        return _json({"last": _listed(last), "least_certain": _listed(least_certain)})
+
+    async def _seen_picture(self, request: Request, __: TeacherSession) -> Response:
+        number = request.path_params["number"]
+        found = self._jobs.seen.chosen([int(number)]) if NUMBER.fullmatch(number) else []
+        if not found:
+            return Response(status_code=204)  # newer ones took its place: no error of the browser
+        return Response(found[0].picture.jpeg, media_type="image/jpeg", headers=NO_STORE)
+
+    async def _label(self, request: Request, session: TeacherSession) -> Response:
+        wanted = PicturesToLabel.model_validate_json(await _body(request, LARGEST_LIST))
+        return _json(await run_in_threadpool(self._jobs.label, wanted.pictures, wanted.label, session.user))
+
+    async def _delete(self, request: Request, session: TeacherSession) -> Response:
+        wanted = CropsToDelete.model_validate_json(await _body(request, LARGEST_LIST))
+        return _json(await run_in_threadpool(self._jobs.delete, wanted.crops, session.user))
 
     async def _job(self, _: Request, __: TeacherSession) -> Response:
         current = self._jobs.current
@@ -228,14 +277,14 @@ def _check_origin(request: Request) -> None:
         raise RejectedError(403, "The request comes from another page.")
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, most: int = LARGEST_BODY) -> bytes:
     """Return the body of a request, which should be JSON."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise RejectedError(415, "Expected JSON.")
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > LARGEST_BODY:
+        if len(body) > most:
             raise RejectedError(413, "The request is too long.")
     return body
 

@@ -15,6 +15,7 @@ from edged.client.node_state import NodeState
 from edged.client.subscription import Arrival, SnapshotPicture, StreamMessage
 from edged.messages import Event, Prediction, Status
 from edged.messages.published import answers_of
+from edged.view.seen import SeenPictures
 
 MINUTE_S = 60
 MINUTES = 60
@@ -101,7 +102,9 @@ class Shot:
 class Shots:
     """The snapshots of one camera, by capture time: frame numbers may restart."""
 
-    def __init__(self) -> None:
+    def __init__(self, seen: SeenPictures | None = None) -> None:
+        """`seen`: gets all of them, each with its prediction."""
+        self._seen = seen
         self.shown: Shot | None = None
         self._predictions: OrderedDict[float, Prediction] = OrderedDict()
         self._waiting: tuple[SnapshotPicture, float] | None = None
@@ -148,13 +151,15 @@ class Shots:
         self._number += 1
         self.shown = Shot(self._number, picture, prediction)
         self._kept.append(self.shown)
+        if self._seen:
+            self._seen.add(picture, prediction)
 
 
 class Watcher:
     """Collects what one node publishes at an address. Thread-safe."""
 
-    def __init__(self, address: str, node: str | None = None) -> None:
-        """`node`: only this one; default: the first one received."""
+    def __init__(self, address: str, node: str | None = None, seen: SeenPictures | None = None) -> None:
+        """`node`: only this one; default: the first one received. `seen`: gets the pictures."""
         self.address = address
         self.refusal = ""  # why the hub rejects us
         self.news = 0  # grows with each event and status
@@ -163,7 +168,7 @@ class Watcher:
         self._boot: str | None = None
         self._board = Board(node)
         self._newest: dict[str, bytes] = {}
-        self._shots: defaultdict[str, Shots] = defaultdict(Shots)
+        self._shots: defaultdict[str, Shots] = defaultdict(lambda: Shots(seen))
         self._history = History()
         self._lacks_events = False
         self._lock = threading.Lock()

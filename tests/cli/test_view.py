@@ -139,3 +139,23 @@ def test_a_password_of_a_teacher_is_never_sent_unencrypted(
 def test_a_teacher_without_a_password_file_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "edged.yaml").write_text(f"{CONFIG}view: {{teachers: {{anna: absent}}}}\n")
     assert "absent" in refusal("--teach", str(tmp_path / "edged.yaml"), capsys=capsys)
+
+
+def test_what_a_teacher_does_is_in_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (tmp_path / "edged.yaml").write_text(f"{CONFIG}view: {{teachers: {{anna: anna.password}}}}\n")
+    (tmp_path / "anna.password").write_text("secret")
+    port = free_port()
+    with (
+        viewing("--listen", f"127.0.0.1:{port}", "--teach", tmp_path / "edged.yaml") as view,
+        closing(HTTPConnection("127.0.0.1", port, timeout=LIMIT_S)) as browser,
+    ):
+        sent = {"content-type": "application/json"}
+        browser.request("POST", "/teach/login", json.dumps({"user": "anna", "password": "secret"}), sent)
+        answer = browser.getresponse()
+        sent["cookie"] = str(answer.getheader("set-cookie")).partition(";")[0]
+        sent["x-edged-token"] = json.loads(answer.read())["token"]
+        browser.request("POST", "/teach/start", json.dumps({"action": "rollback"}), sent)
+        assert browser.getresponse().status == 200
+        assert view.stderr
+        assert view.stderr.readline().endswith("view: anna started a rollback\n")

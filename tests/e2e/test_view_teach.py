@@ -101,7 +101,7 @@ def test_a_daemon_learns_two_labels_and_unlearns_them(page: Page) -> None:
         record(page, camera)
     page.click("#teaching button:text-is('Train')")
     expect(page.locator(".job .done")).to_contain_text("trained on")
-    expect(page.locator(".sheet")).to_be_visible()
+    expect(page.locator(".crops .tile")).to_have_count(2 * CROPS)
 
     page.route("**/teach/start", shadow_until_stopped)
     page.click("#teaching button:text-is('Shadow')")

@@ -51,7 +51,7 @@ HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 def test_a_request_that_is_not_finished_ends_the_connection(
     sent: bytes, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with serving() as view, closing(view.connect(sent)) as peer, caplog.at_level(logging.INFO):
+    with serving() as view, closing(view.connect(sent)) as peer, caplog.at_level(logging.DEBUG):
         assert is_disconnected(peer)
         assert view.has_disconnected(**{reason: 1})
     assert f"view: {HOST}: disconnected: " in caplog.text

@@ -1,76 +1,19 @@
 """Teaching from the page: who may, and what a foreign page or a stranger gets."""
 
-import json
 import logging
 import socket
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from http.client import HTTPConnection
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from edged.config.load import password_in
-from edged.view.server import bound, view_server
-from edged.view.teach_jobs import TeachJobRequest, TeachJobs
+from edged.view.teach_jobs import TeachJobRequest
 from edged.view.teaching import MOST_SESSIONS, Teachers
-from edged.view.watcher import Watcher
-from tests.eventually import LIMIT_S, eventually, free_port
-
-HOST = "127.0.0.1"
-PASSWORD = "correct horse"  # noqa: S105 - of no other view
-CONFIG = "node: box\ncameras: {door: {source: 'synthetic:ring'}}\n"
-
-
-class Browser:
-    """A browser that keeps cookies and the token of its session."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self.headers: dict[str, str] = {}
-
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
-        """Status and JSON of an answer."""
-        return self.send(method, path, None if body is None else json.dumps(body).encode(), **headers)
-
-    def send(self, method: str, path: str, body: bytes | None, **headers: str) -> tuple[int, Any]:
-        """The same for a body as it is."""
-        with closing(HTTPConnection(HOST, self.port, timeout=LIMIT_S)) as connection:
-            sent = {"content-type": "application/json", **self.headers, **headers}
-            connection.request(method, path, body, sent)
-            answer = connection.getresponse()
-            if cookie := answer.getheader("set-cookie"):
-                self.cookie = cookie
-                self.headers["cookie"] = cookie.partition(";")[0]
-            return answer.status, json.loads(answer.read() or b"null")
-
-    def log_in(self, password: str = PASSWORD, user: str = "anna") -> int:
-        status, answer = self.ask("POST", "/teach/login", {"user": user, "password": password})
-        if status == 200:
-            self.headers["x-edged-token"] = answer["token"]
-        return status
-
-
-@contextmanager
-def teaching(folder: Path) -> Iterator[Browser]:
-    """A view whose user `anna` may teach, and a browser that has not logged in."""
-    (folder / "edged.yaml").write_text(CONFIG)
-    (folder / "anna.password").write_text(f"{PASSWORD}\n")
-    jobs = TeachJobs(folder / "edged.yaml", node="box", cameras=["door"])
-    teachers = Teachers({"anna": folder / "anna.password"}, password_in)
-    port = free_port()
-    server = view_server([Watcher("tcp://127.0.0.1:1")], bound(f"{HOST}:{port}"), teaching=(teachers, jobs))
-    thread = Thread(target=server.serve_pages)
-    thread.start()
-    try:
-        yield Browser(port)
-    finally:
-        server.should_exit = True
-        thread.join(LIMIT_S)
-        jobs.close()
+from tests.eventually import eventually
+from tests.view.teaching_browser import HOST, PASSWORD, Browser, teaching
 
 
 @pytest.fixture
@@ -80,13 +23,16 @@ def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser
         yield browser
 
 
-@pytest.mark.parametrize("path", ["/teach/state", "/teach/job", "/teach/crops.png"])
+@pytest.mark.parametrize(
+    "path", ["/teach/state", "/teach/job", "/teach/crop/ring/00.png", "/teach/seen", "/teach/seen/1.jpg"]
+)
 def test_a_stranger_reads_nothing(browser: Browser, path: str) -> None:
     assert browser.ask("GET", path) == (403, {"error": "Log in first."})
 
 
-def test_a_stranger_starts_nothing(browser: Browser) -> None:
-    assert browser.ask("POST", "/teach/start", {"action": "rollback"})[0] == 403
+@pytest.mark.parametrize("what", ["start", "stop", "label", "delete", "logout"])
+def test_a_stranger_changes_nothing(browser: Browser, what: str) -> None:
+    assert browser.ask("POST", f"/teach/{what}", {"action": "rollback"})[0] == 403
 
 
 def test_only_the_right_password_of_a_listed_user_opens(browser: Browser) -> None:
@@ -212,36 +158,6 @@ def test_the_state_is_that_of_the_command(browser: Browser) -> None:
     status, state = browser.ask("GET", "/teach/state")
     assert (status, state["node"], state["cameras"]) == (200, "box", ["door"])
     assert (state["labels"], state["versions"], state["promoted"], state["problem"]) == ([], [], None, "")
-
-
-TEACH = """
-import json, pathlib, sys, time
-action, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-if action == "list":
-    print(json.dumps({"labels": sorted(each.name for each in (folder / "labels").iterdir())}))
-elif action == "record":
-    while not (folder / "enough").exists():
-        time.sleep(0.01)
-    (folder / "labels" / "ring").touch()
-"""
-
-
-def test_the_state_is_read_again_after_a_job_during_which_it_was_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "labels").mkdir()
-
-    def command(arguments: Sequence[str]) -> list[str]:
-        return [sys.executable, "-c", TEACH, arguments[0], str(tmp_path)]
-
-    monkeypatch.setattr(TeachJobs, "_command", staticmethod(command))
-    with closing(TeachJobs(tmp_path / "edged.yaml")) as jobs:
-        job = jobs.start(TeachJobRequest(action="record", label="ring"), "anna")
-        assert jobs.state()["labels"] == []
-        (tmp_path / "enough").touch()
-        eventually(lambda: not job.is_running)
-
-        assert jobs.state()["labels"] == ["ring"]
 
 
 def test_a_job_that_fails_says_why(browser: Browser) -> None:

@@ -6,7 +6,6 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from edged.arithmetic import ceil_div
 from edged.cli.teach.folder import Place, find_place_of, warn_about
@@ -15,6 +14,7 @@ from edged.errors import ConfigError, EdgedError
 from edged.model.head_versions import Version, load_promoted
 from edged.system.files import FOR_ALL, replace_file
 from edged.system.plain_text import counted
+from edged.teach.listing import store_as_object, versions_as_object
 from edged.teach.pictures import contact_sheet, shows_colours, side_by_side
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels
@@ -36,23 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
     store = CropStore.read(place.folder)
     warn_about(store)
     if arguments.json:
-        print(json.dumps(_store_as_object(store), ensure_ascii=False))
+        print(json.dumps(store_as_object(store), ensure_ascii=False))
     else:
         _print_labels(store)
     if arguments.sheet:
         _draw_sheet(arguments.sheet, store)
     return 0
-
-
-def _store_as_object(store: CropStore) -> dict[str, Any]:
-    """Summarise the crops by label. Times are seconds since 1970."""
-    labels = []
-    for label, count in counts(store.crops).items():
-        ours = [crop for crop in store.crops if crop.label == label]
-        cameras = sorted({crop.camera for crop in ours if crop.camera})
-        times = {"first_recorded_at": ours[0].recorded_at, "last_recorded_at": ours[-1].recorded_at}
-        labels.append({"label": label, **count.model_dump(), "cameras": cameras, **times})
-    return {"folder": str(store.folder), "limits": store.limits.model_dump(), "labels": labels}
 
 
 def _print_labels(store: CropStore) -> None:
@@ -108,16 +97,11 @@ def _draw_sheet(path: Path, store: CropStore) -> None:
 
 
 def _print_versions(place: Place, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(versions_as_object(place.folder), ensure_ascii=False))
+        return
     promoted = load_promoted(place.folder).version
     versions = versions_in(place.folder)
-    if as_json:
-        answers = [{**each.model_dump(by_alias=True), "answers": each.sha256 == promoted} for each in versions]
-        print(
-            json.dumps(
-                {"folder": str(place.folder), "promoted": promoted, "versions": answers}, ensure_ascii=False
-            )
-        )
-        return
     if promoted is None:
         print(f"the config's model answers: {place.config.model.path or place.config.model.name}")
     for version in versions:

@@ -1,10 +1,13 @@
 // Teaching the daemon of the first node: for who logs in as a teacher of its config. The view runs `edged teach`.
 
+import { button, field, heading, labelled } from "./forms.js";
+import { CropStrips } from "./teaching-crops.js";
+import { SeenPictures } from "./teaching-seen.js";
 import { draw as drawResult, wordsOf } from "./teaching-words.js";
 import { made, percent, setText, show, timeOfDay } from "./text.js";
 
 const LOOK_MS = 500; // between two looks at a running job
-const ANSWER_MS = { state: 300_000 }; // for labels and versions, which two commands list
+const ANSWER_MS = { label: 300_000 }; // the first time, the view reads the model
 const OTHER_ANSWER_MS = 30_000;
 const SHADOW_S = 20;
 
@@ -135,13 +138,19 @@ export class Teaching {
     this.now = made("div", "job");
     this.now.ariaLive = "polite";
     this.steps = made("div", "steps");
-    this.section.replaceChildren(top, this.failed, this.now, this.steps);
+    const label = (pictures, label) => this.change("The pictures were not labelled", "label", { pictures, label });
+    this.seen = new SeenPictures(label, () => this.attempt("The pictures cannot be shown", () => this.refresh()));
+    this.strips = new CropStrips((crops) => this.change("The crops were not deleted", "delete", { crops }));
+    this.section.replaceChildren(top, this.failed, this.now, this.steps, this.seen.element, this.strips.element);
     setText(this.now, "Reading labels and versions …");
   }
 
   async refresh() {
-    this.state = await this.ask("GET", "state");
+    const [state, seen] = await Promise.all([this.ask("GET", "state"), this.ask("GET", "seen")]);
+    this.state = state;
     this.steps.replaceChildren(this.recordStep(), this.trainStep(), this.versionStep());
+    this.seen.draw(seen, state.labels.map((each) => each.label));
+    this.strips.draw(state.labels);
     this.drawJob();
     setText(this.title, `Teach ${this.state.node}`); // last: it says that all is there
   }
@@ -200,12 +209,6 @@ export class Teaching {
       ? `A new version for ${this.state.labels.map((each) => `“${each.label}”`).join(", ")}. It answers nothing yet.`
       : "Record two labels at least: a version knows only the labels that you have recorded.";
     step.append(heading("2. Train", "h3"), made("p", "quiet", words), train);
-    if (this.state.labels.length) {
-      const sheet = made("img", "sheet");
-      sheet.alt = "Crops of each label";
-      sheet.src = `/teach/crops.png?${Date.now()}`;
-      step.append(sheet, made("p", "quiet", "Crops with a frame are held back: the version is judged by them."));
-    }
     return step;
   }
 
@@ -244,6 +247,15 @@ export class Teaching {
     return row;
   }
 
+  // Changes crops at once, without a job.
+  async change(failure, what, wanted) {
+    this.failed.replaceChildren();
+    await this.attempt(failure, async () => {
+      await this.ask("POST", what, wanted);
+      await this.refresh();
+    });
+  }
+
   async start(wanted) {
     this.failed.replaceChildren(); // an earlier failure
     await this.attempt(`${wanted.action} was not started`, async () => {
@@ -269,7 +281,7 @@ export class Teaching {
 
   drawJob() {
     const { job } = this;
-    for (const element of this.steps.querySelectorAll("button")) {
+    for (const element of [this.steps, this.seen.element, this.strips.element]) {
       element.classList.toggle("waits", Boolean(job.is_running));
     }
     if (!job.action) {
@@ -298,29 +310,4 @@ export class Teaching {
     }
     setText(this.now.querySelector("p"), wordsOf(job));
   }
-}
-
-function heading(text, tag = "h2") {
-  return made(tag, "title", text);
-}
-
-function button(text, className, act, type = "button") {
-  const element = made("button", className, text);
-  element.type = type;
-  if (act) {
-    element.addEventListener("click", act);
-  }
-  return element;
-}
-
-function labelled(words, input) {
-  const element = made("label", "", words);
-  element.append(input);
-  return element;
-}
-
-function field(words, type, autocomplete) {
-  const input = made("input", "");
-  Object.assign(input, { type, autocomplete, required: true });
-  return [input, labelled(words, input)];
 }
