@@ -86,6 +86,13 @@ class PageFolder:
             removed = store.remove(crops)
         return {"removed": len(removed)}
 
+    def forget(self, label: str) -> dict[str, Any]:
+        """Delete all crops of a label. Raises EdgedError, also if there is none."""
+        label = label_of(label)  # not a single crop, LABEL/HASH
+        with self._opened() as store:
+            removed = store.forget(label)
+        return {"removed": len(removed)}
+
     @contextmanager
     def _opened(self) -> Iterator[CropStore]:
         with self._lock:

@@ -24,7 +24,7 @@ from edged.view.seen import SeenPictures
 
 log = logging.getLogger("edged.view")
 
-Action = Literal["record", "train", "shadow", "promote", "rollback", "forget"]
+Action = Literal["record", "train", "shadow", "promote", "rollback"]
 # no control characters, and so that none is taken for an option
 Text = Annotated[str, Field(pattern=r"^[^\-\x00-\x1f\x7f][^\x00-\x1f\x7f]*$", max_length=200)]
 WARNING = "edged: warning: "
@@ -54,7 +54,7 @@ class TeachJobRequest(BaseModel):
             options["label"] = self.label
         flags = [f"--{name}={value}" for name, value in options.items() if value is not None]
         flags += ["--force"] if self.force else []
-        place = {"forget": self.label, "shadow": self.version, "promote": self.version}.get(self.action)
+        place = self.version if self.action in {"shadow", "promote"} else None
         file, *settings = config
         return [self.action, *settings, *flags, "--json", "--", file, *([place] if place else [])]
 
@@ -71,8 +71,6 @@ class TeachJobRequest(BaseModel):
                 return f"a promotion of version {self.version}" + (", even if it is worse" if self.force else "")
             case "rollback":
                 return "a rollback"
-            case "forget":
-                return f"the deletion of all crops of {self.label}"
 
 
 class TeachJob:
@@ -168,6 +166,9 @@ class TeachFolder(Protocol):
     def remove(self, crops: Sequence[tuple[str, str]]) -> dict[str, Any]:
         """Delete crops, each a label and a hash."""
 
+    def forget(self, label: str) -> dict[str, Any]:
+        """Delete all crops of a label."""
+
 
 class TeachJobs:
     """The jobs of one daemon, one at a time, and what it has been taught."""
@@ -225,6 +226,14 @@ class TeachJobs:
             self._refuse_beside_a_job()
             result = self.folder.remove(crops)
         log.info("view: %s deleted %s", user, counted(result["removed"], "crop"))
+        return result
+
+    def forget(self, label: str, user: str) -> dict[str, Any]:
+        """Delete all crops of a label. Raises EdgedError."""
+        with self._lock:
+            self._refuse_beside_a_job()
+            result = self.folder.forget(label)
+        log.info("view: %s deleted %s of %s", user, counted(result["removed"], "crop"), label)
         return result
 
     def close(self) -> None:

@@ -109,6 +109,14 @@ class CropsToDelete(BaseModel):
     crops: tuple[tuple[Text, Text], ...] = Field(min_length=1, max_length=200)
 
 
+class LabelToForget(BaseModel):
+    """A label whose crops are all deleted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: Text
+
+
 def _listed(pictures: Sequence[SeenPicture]) -> list[dict[str, Any]]:
     return [
         {"number": each.number, "camera": each.camera, "at": each.at, "label": each.label, "score": each.score}
@@ -148,6 +156,7 @@ class TeachingSite:
             Route("/teach/seen/{number}.jpg", self._reads(self._seen_picture)),
             Route("/teach/label", self._changes(self._label), methods=["POST"]),
             Route("/teach/delete", self._changes(self._delete), methods=["POST"]),
+            Route("/teach/forget", self._changes(self._forget), methods=["POST"]),
             Route("/teach/job", self._reads(self._job)),
             Route("/teach/start", self._changes(self._start), methods=["POST"]),
             Route("/teach/stop", self._changes(self._stop), methods=["POST"]),
@@ -226,6 +235,10 @@ class TeachingSite:
         if self._jobs.current:
             self._jobs.current.stop()
         return _json({})
+
+    async def _forget(self, request: Request, session: TeacherSession) -> Response:
+        wanted = LabelToForget.model_validate_json(await _body(request))
+        return _json(await run_in_threadpool(self._jobs.forget, wanted.label, session.user))
 
     def _session_of(self, request: Request) -> TeacherSession | None:
         return self._teachers.session(request.cookies.get(COOKIE, ""))

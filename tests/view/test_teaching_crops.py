@@ -1,5 +1,7 @@
 """Crops on the teaching page: shown, deleted, and made of snapshots that were seen."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,6 @@ import pytest
 
 from edged.model.head_versions import teach_folder
 from edged.teach.store import CropStore
-from tests.eventually import eventually
 from tests.view.teaching_browser import Browser, jpeg, see_all, teaching
 
 
@@ -61,15 +62,22 @@ def test_crops_are_shown_and_can_be_deleted(browser: Browser) -> None:
     assert [each["sha256"] for each in label["newest"]] == [oldest["sha256"]]
 
 
-def test_another_process_can_teach_between_two_changes_of_the_page(browser: Browser) -> None:
+def test_another_process_can_teach_between_two_changes_of_the_page(browser: Browser, tmp_path: Path) -> None:
     browser.log_in()
     browser.ask("POST", "/teach/label", {"pictures": see_all(browser, (0.9, 90)), "label": "open"})
 
-    browser.ask("POST", "/teach/start", {"action": "forget", "label": "open"})
-    eventually(lambda: not browser.ask("GET", "/teach/job")[1]["is_running"])
+    forget = [sys.executable, "-m", "edged", "teach", "forget", str(tmp_path / "edged.yaml"), "open"]
+    assert subprocess.run(forget, check=False, capture_output=True).returncode == 0
 
-    assert browser.ask("GET", "/teach/job")[1]["error"] == ""
     assert browser.ask("GET", "/teach/state")[1]["labels"] == []
+
+
+def test_all_crops_of_a_label_can_be_deleted_at_once(browser: Browser) -> None:
+    browser.log_in()
+    browser.ask("POST", "/teach/label", {"pictures": see_all(browser, (0.9, 60), (0.9, 120)), "label": "open"})
+    assert browser.ask("POST", "/teach/forget", {"label": "open"}) == (200, {"removed": 2})
+    assert browser.ask("GET", "/teach/state")[1]["labels"] == []
+    assert browser.ask("POST", "/teach/forget", {"label": "open"})[0] == 409
 
 
 def test_a_job_that_runs_is_not_disturbed(browser: Browser) -> None:
@@ -90,6 +98,7 @@ def test_a_job_that_runs_is_not_disturbed(browser: Browser) -> None:
         ("label", {"pictures": ["x"], "label": "open"}),
         ("label", {"pictures": [1], "label": "a\0"}),
         ("delete", {"crops": [["open"]]}),
+        ("forget", {"label": "-x"}),
         ("delete", {"crops": [["open", "../../x", "y"]]}),
     ],
 )

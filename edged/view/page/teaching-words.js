@@ -8,7 +8,6 @@ const RUNNING = {
   shadow: ({ version }) => `Version ${version.slice(0, 12)} answers in shadow:`,
   promote: ({ version }) => `Promoting ${version.slice(0, 12)}:`,
   rollback: () => "Rolling back:",
-  forget: ({ label }) => `Forgetting “${label}”:`,
 };
 const DONE = {
   record: ({ label, new: fresh, stored_before: same, crops }) =>
@@ -19,7 +18,6 @@ const DONE = {
   shadow: ({ frames, agree }) => `${frames} frames, ${agree} answered the same by both models.`,
   promote: ({ message }) => `${capital(message)}.`,
   rollback: ({ message }) => `${capital(message)}.`,
-  forget: ({ removed, crops }) => `${removed.length} crops deleted; ${crops} are left.`,
 };
 
 function share({ right, crops }) {

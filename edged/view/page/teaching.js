@@ -190,7 +190,7 @@ export class Teaching {
       const row = made("li", "");
       const forget = button("Forget", "small", () => {
         if (confirm(`Delete the ${crops} crops of “${label}”?`)) {
-          this.start({ action: "forget", label });
+          this.change(`The crops of “${label}” were not deleted`, "forget", { label });
         }
       });
       forget.ariaLabel = `Forget ${label}`;
