@@ -2,8 +2,10 @@
 
 import json
 import logging
+import socket
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from edged.messages import Event
 from edged.metrics import Metrics
 from edged.transport.tls import server_context
 from tests.e2e.certificates import new_authority, new_certificate
-from tests.eventually import eventually
+from tests.eventually import eventually, in_background
 from tests.hub.pipeline import new_services
 from tests.hub.receivers import NotificationServer
 from tests.hub.running import Run
@@ -171,6 +173,43 @@ def test_a_receiver_that_hangs_costs_only_the_oldest(
         eventually(lambda: notifier.total("sent") == WAITING)
     newest = [b"%d" % number for number in range(20, WAITING + 20)]
     assert server.bodies[-len(newest) :] == newest
+
+
+def test_an_answer_that_never_ends_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notifier_module, "LIMIT_S", 0.3)
+
+    def drip(stop: threading.Event) -> None:
+        with closing(listener.accept()[0]) as peer, suppress(OSError):
+            peer.sendall(b"HTTP/1.1 2")
+            while not stop.wait(0.02):
+                peer.sendall(b"x")
+
+    with (
+        closing(socket.create_server(("127.0.0.1", 0))) as listener,
+        in_background(drip),
+        notifying(listener.getsockname()[1], when=["camera"]) as notifier,
+    ):
+        notifier.put(event("camera_up"))
+        eventually(lambda: notifier.failures)
+
+
+@pytest.mark.parametrize("answer", [b"", b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 huge\r\n\r\n", b"\0" * 100])
+def test_what_is_no_answer_of_http_is_a_failure(answer: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    def reply(_: threading.Event) -> None:
+        with closing(listener.accept()[0]) as peer:
+            peer.sendall(answer)
+            peer.shutdown(socket.SHUT_WR)
+            while peer.recv(4096):
+                pass
+
+    with (
+        closing(socket.create_server(("127.0.0.1", 0))) as listener,
+        in_background(reply),
+        notifying(listener.getsockname()[1], when=["camera"]) as notifier,
+    ):
+        notifier.put(event("camera_up"))
+        eventually(lambda: notifier.failures)
+        eventually(lambda: "does not answer: " in caplog.text)
 
 
 def test_the_hub_does_not_wait_at_its_end_for_a_receiver_that_hangs(
