@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow
 from pyarrow import parquet
 
-from edged.camera.sources.folder import SUFFIXES
+from edged.camera.sources.folder import files_below, is_picture_name
 from edged.errors import DataError
 
 VIDEO_SUFFIXES = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ts", ".webm"})
@@ -138,7 +138,7 @@ def archive_entries(path: Path, camera: str | None) -> Iterator[ArchiveEntry]:
         return iter([_entry(path.parent, path.name, camera or path.stem)])
     if path.suffix.lower() == ".parquet":
         return entries_of_parquet(path, camera)
-    if path.suffix.lower() in SUFFIXES:
+    if is_picture_name(path.name):
         return iter([_entry(path.parent, path.name, camera)])
     return _in_list(path, camera)
 
@@ -149,24 +149,13 @@ def _entry(root: Path, name: str, camera: str | None) -> ArchiveEntry:
 
 def _in_folder(root: Path, camera: str | None) -> Iterator[ArchiveEntry]:
     """Yield the files below `root`; the camera is the first sub-folder, else the folder itself."""
-    for name in _files_below(root, ""):
-        top, is_below, _ = name.partition("/")
-        yield _entry(root, name, camera or (top if is_below else root.absolute().name))
-
-
-def _files_below(root: Path, below: str) -> Iterator[str]:
-    """Yield names relative to `root`, sorted; links to folders are not followed, so that there is no circle."""
     try:
-        with os.scandir(root / below) as folder:
-            found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in folder)
+        for name in files_below(root):
+            if is_picture_name(name) or is_video(name):
+                top, is_below, _ = name.partition("/")
+                yield _entry(root, name, camera or (top if is_below else root.absolute().name))
     except OSError as error:
-        raise DataError(f"{root / below}: cannot be listed: {error.strerror}") from None
-    for name, is_folder in found:
-        path = f"{below}/{name}" if below else name
-        if is_folder:
-            yield from _files_below(root, path)
-        elif (os.path.splitext(name)[1].lower() in SUFFIXES or is_video(name)) and os.path.isfile(root / path):
-            yield path
+        raise DataError(f"{error.filename}: cannot be listed: {error.strerror}") from None
 
 
 def _in_list(path: Path, camera: str | None) -> Iterator[ArchiveEntry]:

@@ -1,9 +1,10 @@
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
-from edged.camera.sources.folder import Folder
+from edged.camera.sources.folder import Folder, pictures_in
 from edged.errors import CameraError, ImageError
 from tests.camera.pictures import plain, write_picture
 
@@ -81,3 +82,44 @@ def test_an_empty_folder_says_what_it_expected(tmp_path: Path) -> None:
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with pytest.raises(CameraError, match="gone does not exist"):
         Folder(tmp_path / "gone").open()
+
+
+def test_class_folders_may_be_links_and_a_link_to_where_it_is_in_ends(tmp_path: Path) -> None:
+    write_picture(tmp_path / "elsewhere/a.png", plain(10))
+    write_picture(tmp_path / "set/dog/b.png", plain(20))
+    (tmp_path / "set/cat").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "set/dog/again").symlink_to(tmp_path / "set")
+    folder = Folder(tmp_path / "set")
+    folder.open()
+
+    truths = [picture.truth for picture in iter(folder.read, None) if picture]
+
+    assert truths == ["cat", "dog"]
+
+
+def test_hidden_files_are_no_pictures_and_rare_suffixes_are(tmp_path: Path) -> None:
+    names = ["a.JPG", "b.jfif", "c.jpe", "._a.jpg", ".thumbnails/a.jpg", "notes.txt", "gone.jpg"]
+    picture = write_picture(tmp_path / "x.jpg", plain(10)).read_bytes()
+    (tmp_path / "x.jpg").unlink()
+    (tmp_path / ".thumbnails").mkdir()
+    for name in names:
+        (tmp_path / name).write_bytes(picture)
+    (tmp_path / "gone.jpg").unlink()
+    (tmp_path / "gone.jpg").symlink_to(tmp_path / "absent")
+
+    assert [path.name for path in pictures_in(tmp_path)] == ["a.JPG", "b.jfif", "c.jpe"]
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_picture(tmp_path / "cat/a.png", plain(10))
+    listed = os.scandir
+
+    def scandir(path: Path) -> object:
+        if path.name == "cat":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+    with pytest.raises(CameraError, match="cat: cannot be listed: Permission denied"):
+        Folder(tmp_path).open()

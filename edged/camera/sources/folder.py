@@ -1,14 +1,15 @@
 """A folder of pictures."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from edged.camera.sources.decode import read_picture
 from edged.camera.sources.source import KINDS, Pace, Picture, Sleep, sleep_ns
-from edged.errors import CameraError
+from edged.errors import CameraError, ImageError
 from edged.system.plain_text import plain
 
-SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+SUFFIXES = frozenset({".bmp", ".jfif", ".jpe", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 
 
 class Folder:
@@ -31,7 +32,10 @@ class Folder:
             raise CameraError(f"{self._path} does not exist; a source is {KINDS}")
         if not os.path.isdir(self._path):
             raise CameraError(f"{self._path} is not a folder")
-        self._files = pictures_in(self._path)
+        try:
+            self._files = pictures_in(self._path)
+        except ImageError as error:
+            raise CameraError(str(error)) from None
         if not self._files:
             raise CameraError(f"{self._path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}")
         self._next = self._read = 0
@@ -70,9 +74,35 @@ def truth_of(picture: Path, folder: Path) -> str | None:
 
 
 def pictures_in(folder: Path) -> list[Path]:
-    """Return the pictures of a folder and its sub-folders, by name."""
-    return sorted(file for file in folder.rglob("*") if _is_picture(file))
+    """Return the pictures of a folder and its sub-folders, by name, as `files_below`.
+
+    Raises ImageError for a folder that cannot be listed.
+    """
+    try:
+        return sorted(folder / name for name in files_below(folder) if is_picture_name(name))
+    except OSError as error:
+        raise ImageError(f"{error.filename}: cannot be listed: {error.strerror}") from None
 
 
-def _is_picture(file: Path) -> bool:
-    return file.suffix.lower() in SUFFIXES and os.path.isfile(file)
+def is_picture_name(name: str) -> bool:
+    """Return whether the suffix is that of a picture."""
+    return os.path.splitext(name)[1].lower() in SUFFIXES
+
+
+def files_below(root: Path, below: str = "", above: frozenset[tuple[int, int]] = frozenset()) -> Iterator[str]:
+    """Yield the names of files relative to `root`, sorted in each folder; hidden ones are left out, as in a shell.
+
+    A link to a folder is followed, unless it leads to one that it is in. `above`: device and number of those.
+    Raises OSError for a folder that cannot be listed.
+    """
+    status = os.stat(root / below)
+    if (here := (status.st_dev, status.st_ino)) in above:
+        return
+    with os.scandir(root / below) as folder:
+        found = sorted((entry.name, entry.is_dir()) for entry in folder if not entry.name.startswith("."))
+    for name, is_folder in found:
+        path = f"{below}/{name}" if below else name
+        if is_folder:
+            yield from files_below(root, path, above | {here})
+        elif os.path.isfile(root / path):
+            yield path
