@@ -159,13 +159,13 @@ def _in_folder(root: Path, camera: str | None) -> Iterator[ArchiveEntry]:
 
 
 def _in_list(path: Path, camera: str | None) -> Iterator[ArchiveEntry]:
-    """Yield the file on each line; blank lines and those that begin with # are skipped."""
+    """Yield the file on each line; except blank ones and those that begin with #. Names need not be UTF-8."""
     try:
-        with path.open(encoding="utf-8-sig") as lines:
+        with path.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
             for line in lines:
+                if "\0" in line:
+                    raise DataError(f"{path}: is not a text file; expected {EXPECTED}")
                 if (name := line.strip()) and not name.startswith("#"):
                     yield _entry(path.parent, name, camera)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: is not UTF-8 text; expected {EXPECTED}") from None

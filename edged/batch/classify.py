@@ -64,7 +64,7 @@ class ChunkClassifier:
         self._runtime.close()
 
     def _answer(self, picture: PreparedPicture, outputs: Computed) -> ArchiveAnswer:
-        name = picture.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        name = picture.name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         place = (name, picture.captured_at, picture.frame, picture.at_s)
         problem = outputs if isinstance(outputs, str) else not_finite(outputs)
         if problem or isinstance(outputs, str):

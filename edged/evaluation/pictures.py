@@ -198,13 +198,15 @@ def _divided(line: str) -> list[str]:
 
 
 def _text(path: Path) -> str:
+    """Return the text of a list. Names of files need not be UTF-8."""
     try:
-        return read_regular_file(path, MOST_LIST_BYTES).decode("utf-8-sig")
+        content = read_regular_file(path, MOST_LIST_BYTES)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
+    if b"\0" in content:
         expected = f"a folder, an IDX file or a text list of pictures ({', '.join(sorted(SUFFIXES))})"
-        raise DataError(f"{path}: is not UTF-8 text; expected {expected}") from None
+        raise DataError(f"{path}: is not a text file; expected {expected}")
+    return content.decode("utf-8-sig", "surrogateescape")
 
 
 def _from_files(files: "Sequence[PictureFile] | Iterator[PictureFile]") -> LabelledPictures:

@@ -1,6 +1,7 @@
 """What an archive holds."""
 
 import datetime as dates
+import os
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,14 @@ def test_a_list_gives_its_lines_even_if_a_file_is_absent(tmp_path: Path) -> None
     listed.write_text("# two\ndoor/a.png\n\ngate/my photo.jpg\n")
 
     assert found(listed) == [("door/a.png", "door", FIRST), ("gate/my photo.jpg", "gate", None)]
+
+
+def test_a_list_may_name_files_that_are_not_utf8(tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff.png")
+    made(picture(tmp_path / "a.png").rename(tmp_path / name), FIRST)
+    (tmp_path / "list.txt").write_bytes(b"\xff.png\n")
+
+    assert found(tmp_path / "list.txt") == [(name, tmp_path.name, FIRST)]
 
 
 def test_a_video_is_an_archive_and_its_own_camera(tmp_path: Path) -> None:
@@ -89,7 +98,7 @@ def test_a_parquet_file_with_other_columns_is_refused(
     [
         ("absent", None, "no such file or folder"),
         ("all.parquet", b"no table", "cannot be read as Parquet"),
-        ("list.bin", b"\xff\xfe\x00", "is not UTF-8 text"),
+        ("list.bin", b"\xff\xfe\x00", "is not a text file"),
     ],
 )
 def test_what_is_no_archive_is_refused(tmp_path: Path, name: str, content: bytes | None, problem: str) -> None:

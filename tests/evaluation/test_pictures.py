@@ -1,5 +1,6 @@
 """Labelled pictures of folders, lists and IDX files."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -116,8 +117,17 @@ def test_idx_classes_beyond_the_models_are_refused(tmp_path: Path) -> None:
         labelled_pictures(folder, LABELS)
 
 
+def test_a_list_may_name_files_that_are_not_utf8(tmp_path: Path) -> None:
+    made = picture(tmp_path / "a.png").rename(tmp_path / os.fsdecode(b"\xff.png"))
+    (tmp_path / "list.txt").write_bytes(b"\xff.png 1\n")
+
+    (found,) = labelled_pictures(tmp_path / "list.txt", LABELS).pictures
+
+    assert (found.name, found.classes) == (str(made), (1,))
+
+
 def test_an_absent_path_and_a_binary_file_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file or folder"):
         labelled_pictures(tmp_path / "nothing", LABELS)
-    with pytest.raises(DataError, match="is not UTF-8 text"):
+    with pytest.raises(DataError, match="is not a text file"):
         labelled_pictures(picture(tmp_path / "a.png"), LABELS)
