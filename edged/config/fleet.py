@@ -8,9 +8,11 @@ from pydantic import Field, ValidationInfo, field_validator
 from edged.config.sections import PasswordFile, Positive, Section, Text
 from edged.transport.address import NATS_ADDRESS, is_local
 
+STREAM_NAME = r"^[A-Za-z0-9_-]{1,64}$"
+SUBJECT = r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"
 NatsAddress = Annotated[str, Field(pattern=NATS_ADDRESS)]
-StreamName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-SubjectPrefix = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$", max_length=128)]
+StreamName = Annotated[str, Field(pattern=STREAM_NAME)]
+SubjectPrefix = Annotated[str, Field(pattern=SUBJECT, max_length=128)]
 TLS = "tls://"
 
 

@@ -10,14 +10,22 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from edged.config import NAME
+from edged.config.access import MQTT_TOPIC
+from edged.config.fleet import STREAM_NAME, SUBJECT
+from edged.config.habits import instead_of
 from edged.config.yaml_positions import Document, Mistake, Path, Value
 from edged.errors import ConfigError
-from edged.transport.address import HOST_AND_PORT, ZMQ_ADDRESS
+from edged.transport.address import HOST_AND_PORT, MQTT_ADDRESS, NATS_ADDRESS, ZMQ_ADDRESS
 
-_PATTERNS = {
+PATTERNS = {
     NAME: "a name of letters, digits, '.', '_' and '-', at most 64, the first a letter or digit",
     ZMQ_ADDRESS: "an address such as tcp://127.0.0.1:5570 or ipc:///run/edged/stream",
     HOST_AND_PORT: "an address such as 127.0.0.1:9464",
+    MQTT_ADDRESS: "an address such as mqtts://HOST:8883 or mqtt://127.0.0.1:1883",
+    NATS_ADDRESS: "an address such as tls://HOST:4222 or nats://127.0.0.1:4222",
+    MQTT_TOPIC: "a topic such as edged or home/edged, without '+', '#' and blanks",
+    STREAM_NAME: "a name of letters, digits, '_' and '-', at most 64",
+    SUBJECT: "a subject such as edged or site.edged, of letters, digits, '_', '-' and dots between them",
 }
 _EXPECTED = {
     "missing": "a value (it has no default)",
@@ -82,7 +90,7 @@ def _mistake(path: Path, alternatives: list[ErrorDetails], document: Document, k
     first = alternatives[0]
     match first["type"]:
         case "extra_forbidden":
-            return Mistake(document.keys[path], path[:-1], _unknown_key(str(path[-1]), path[:-1], kind))
+            return Mistake(document.keys[path], path[:-1], _unknown_key(path, document.value, kind))
         case "missing":
             what = f"item {path[-1] + 1}" if isinstance(path[-1], int) else f"the key '{path[-1]}'"
             return Mistake(document.nearest(path[:-1]), path[:-1], f"{what} is missing")
@@ -92,30 +100,42 @@ def _mistake(path: Path, alternatives: list[ErrorDetails], document: Document, k
         return Mistake(document.keys[path], path[:-1], f"'{path[-1]}': expected {_expected(first)}")
     expected = " or ".join(dict.fromkeys(_expected(each) for each in alternatives))
     value = _value_at(path, document.value)
-    found = "" if _SECRET & set(path) else _found(value, {each["type"] for each in alternatives})
-    return Mistake(
-        document.nearest(path), path, f"expected {expected}{found}{_nearest_choice(value, alternatives)}"
-    )
+    is_length = not {each["type"] for each in alternatives}.isdisjoint({"too_short", "too_long"})
+    found = "" if is_length or _may_be_secret(path, value) else _found(value)
+    instead = instead_of(path, value)
+    hint = f"; {instead}" if instead else _in_quotes(value, alternatives) or _nearest_choice(value, alternatives)
+    return Mistake(document.nearest(path), path, f"expected {expected}{found}{hint}")
+
+
+def _may_be_secret(path: Path, value: Value) -> bool:
+    """Return whether a message must not quote the value: a URL may hold a password wherever it was written."""
+    return bool(_SECRET & set(path)) or (isinstance(value, str) and "://" in value and "@" in value)
 
 
 def _expected(complaint: ErrorDetails) -> str:
     context = complaint.get("ctx", {})
     if complaint["type"] == "string_pattern_mismatch":
-        return _PATTERNS[context["pattern"]]
+        return PATTERNS[context["pattern"]]
     template = _EXPECTED.get(complaint["type"])
     return template.format(**context) if template else complaint["msg"]
 
 
-def _found(value: Value, complaints: set[str]) -> str:
-    if complaints & {"too_short", "too_long"}:
-        return ""
+def _found(value: Value) -> str:
     if value is None or isinstance(value, list | dict):
         words = {type(None): "nothing", list: "a list", dict: "keys and values"}
         return f", found {words[type(value)]}"
-    shown = str(value).lower() if isinstance(value, bool) else str(value)
-    if isinstance(value, str):
-        return f", found '{shown[:60]}'"
-    return f", found {shown}" + (f": put it in quotes: '{shown}'" if "string_type" in complaints else "")
+    return f", found '{value[:60]}'" if isinstance(value, str) else f", found {_as_written(value)}"
+
+
+def _in_quotes(value: Value, alternatives: Iterable[ErrorDetails]) -> str:
+    is_text_wanted = any(each["type"] == "string_type" for each in alternatives)
+    return (
+        f": put it in quotes: '{_as_written(value)}'" if is_text_wanted and isinstance(value, int | float) else ""
+    )
+
+
+def _as_written(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _nearest_choice(value: Value, alternatives: Iterable[ErrorDetails]) -> str:
@@ -128,8 +148,11 @@ def _nearest_choice(value: Value, alternatives: Iterable[ErrorDetails]) -> str:
     return _did_you_mean(str(value), choices)
 
 
-def _unknown_key(key: str, section: Path, kind: type[BaseModel]) -> str:
-    known = _keys_of(section, kind)
+def _unknown_key(path: Path, value: Value, kind: type[BaseModel]) -> str:
+    *section, last = path
+    key, known = str(last), _keys_of(section, kind)
+    if instead := instead_of(path, _value_at(path, value)):
+        return f"unknown key '{key[:60]}'; {instead}"
     if not known:
         return f"unknown key '{key[:60]}': there are no settings here"
     nearest = _did_you_mean(key, known)
@@ -141,7 +164,7 @@ def _did_you_mean(word: str, choices: Iterable[str]) -> str:
     return f"; did you mean '{nearest[0]}'?" if nearest else ""
 
 
-def _keys_of(section: Path, kind: Any) -> list[str]:
+def _keys_of(section: Iterable[str | int], kind: Any) -> list[str]:
     """Return the keys that a section of this kind may have."""
     for part in section:
         inside = isinstance(kind, type) and issubclass(kind, BaseModel)
