@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -22,7 +22,7 @@ from edged.config import (
 )
 from edged.config.overrides import Override, add_drop_in, add_override, overrides_of
 from edged.config.validation_errors import mistakes_of
-from edged.config.yaml_positions import Document, Mistake, read
+from edged.config.yaml_positions import Document, Mistake, Value, read
 from edged.errors import ConfigError
 from edged.system.files import replace_file
 from edged.transport.keys import CREDENTIAL
@@ -65,12 +65,12 @@ def load_config(path: Path, settings: Sequence[Override] = ()) -> Config:
     Relative paths are resolved against the file's folder. Raises ConfigError, which lists every mistake as
     `file:line:column: place: what is wrong`, or with the variable or `--set` in place of the file.
     """
-    return _with_absolute_paths(_merged(path, settings), path.absolute().parent)
+    return with_absolute_paths(_merged(path, settings), path.absolute().parent)
 
 
 def load_snapshot(path: Path) -> Config:
     """Return the config that `save_config` wrote: nothing overrides it. Raises ConfigError."""
-    return _with_absolute_paths(load_as(Config, path, EXAMPLE), path.absolute().parent)
+    return with_absolute_paths(load_as(Config, path, EXAMPLE), path.absolute().parent)
 
 
 def drop_ins(path: Path) -> list[Path]:
@@ -113,10 +113,15 @@ def load_as(kind: type[T], path: Path, example: str) -> T:
 
 def _merged(path: Path, settings: Sequence[Override]) -> Config:
     """Return the config with everything that overrides its file, and the paths as they are written."""
+    return _checked(merged_document(path, settings), Config, path, EXAMPLE)
+
+
+def merged_document(path: Path, settings: Sequence[Override]) -> Document:
+    """Read the file and everything that overrides it. Raises ConfigError if one cannot be read."""
     document = read(_read_limited(path, MAX_BYTES, "config file"))
     if isinstance(document.value, dict) or not (document.value or document.mistakes):  # else the file is to mend
         _merge_others(document, path, (*overrides_of(os.environ), *settings))
-    return _checked(document, Config, path, EXAMPLE)
+    return document
 
 
 def _merge_others(document: Document, path: Path, overrides: Sequence[Override]) -> None:
@@ -222,20 +227,29 @@ def _validated(document: Document, kind: type[T]) -> T | None:
     if not isinstance(document.value, dict):
         return None
     try:
-        # through JSON: strict mode there rejects "5" for 5 and true for 1, but still allows lists and paths
-        context = {"security": document.value.get("security") is not None}  # `publish` is validated against it
-        return kind.model_validate_json(json.dumps(document.value), strict=True, context=context)
+        return validated(document.value, kind)
     except ValidationError as error:
         document.mistakes.extend(mistakes_of(error, document, kind))
         return None
 
 
+def validated(value: Mapping[str, Value], kind: type[T]) -> T:
+    """Return the values of a file as a `kind`. Raises ValidationError."""
+    # through JSON: strict mode there rejects "5" for 5 and true for 1, but still allows lists and paths
+    context = {"security": value.get("security") is not None}  # `publish` is validated against it
+    return kind.model_validate_json(json.dumps(value), strict=True, context=context)
+
+
 def _all_mistakes(path: Path, mistakes: list[Mistake]) -> str:
+    lines = lines_of(path, mistakes)
+    return lines[0] if len(lines) == 1 else "\n".join([f"{path} has {len(mistakes)} mistakes:", *lines])
+
+
+def lines_of(path: Path, mistakes: list[Mistake]) -> list[str]:
+    """Return the mistakes as `file:line:column: place: what is wrong`, in the order of the file."""
     by_place = sorted(mistakes, key=lambda each: (each.place.source, each.place.line, each.place.column))
-    lines = [_line(path, each) for each in by_place[:MAX_SHOWN]]
-    if len(by_place) > MAX_SHOWN:
-        lines.append(f"… and {len(by_place) - MAX_SHOWN} more")
-    return lines[0] if len(lines) == 1 else "\n".join([f"{path} has {len(by_place)} mistakes:", *lines])
+    left_out = [f"… and {len(by_place) - MAX_SHOWN} more"] * (len(by_place) > MAX_SHOWN)
+    return [*(_line(path, each) for each in by_place[:MAX_SHOWN]), *left_out]
 
 
 def _line(path: Path, mistake: Mistake) -> str:
@@ -245,7 +259,7 @@ def _line(path: Path, mistake: Mistake) -> str:
     return f"{where.source or path}{position}: {place + ': ' if place else ''}{mistake.message}"
 
 
-def _with_absolute_paths(config: Config, folder: Path) -> Config:
+def with_absolute_paths(config: Config, folder: Path) -> Config:
     """Resolve relative paths against the file's folder, independent of the working directory."""
     model = config.model.model_copy(
         update={"path": _target(config.model.path, folder), "labels": absolute(config.model.labels, folder)}

@@ -52,7 +52,7 @@ class Config(Section):
     @field_validator("states")
     @classmethod
     def _are_of_cameras(cls, states: dict[str, StateConfig], info: ValidationInfo) -> dict[str, StateConfig]:
-        cameras = info.data.get("cameras", {})
+        cameras = info.data.get("cameras", states)  # without them, if they have errors of their own
         if unknown := [name for name in states if name not in cameras]:
             raise ValueError(f"there is no camera {unknown[0]}; there are: {', '.join(cameras)}")
         return states

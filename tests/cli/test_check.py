@@ -275,8 +275,55 @@ def test_mistakes_of_a_config_are_reported_with_their_lines(tmp_path: Path) -> N
     done = edged("check", file)
 
     assert done.returncode == 2
-    assert f"{file}:1:" in done.stderr
-    assert f"{file}:2:" in done.stderr
+    assert f"{file}:1:" in done.stdout
+    assert f"{file}:2:" in done.stdout
+
+
+def test_what_is_valid_beside_mistakes_is_checked_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(
+        "cameras: {door: {source: 'synthetic:digits', snapshot: true}, gate: {source: /nowhere.mp4}}\n"
+        "model: {path: absent.onnx}\n"
+        "workers: [{device: Voodoo}, {precision: int8}, {device: numpy}]\n"
+        "metrics: {address: 9464}\n"
+        "states: {door: {labels: [open]}}\n"
+    )
+
+    done = edged("check", file, "--json")
+
+    found = json.loads(done.stdout)
+    texts = {each["what"]: each["text"] for each in found["findings"]}
+    mistaken = [each["text"].removeprefix(f"{file}:") for each in found["findings"] if each["what"] == "config"]
+    assert [text.partition(": expected")[0] for text in mistaken] == [
+        "1:56: cameras.door.snapshot",
+        "3:41: workers.1.precision",
+        "4:20: metrics.address",
+    ]
+    assert "no such file" in texts["model"]
+    assert "does not exist" in texts["camera gate"]
+    assert "'Voodoo'" in texts["worker 0"]
+    assert texts["worker 2"] == "numpy: NumPy; runs the model (not tried without a model)"
+    assert texts.keys().isdisjoint({"camera door", "worker 1", "metrics.address", "states door"})
+    assert (done.returncode, found["errors"]) == (2, 4)
+
+
+@pytest.mark.parametrize("section", ["model", "segments"])
+def test_no_device_is_tried_with_another_model_than_the_file_says(tmp_path: Path, section: str) -> None:
+    file = config_file(tmp_path, f"workers: [{{device: numpy}}]\n{section}: 3")
+
+    done = edged("check", file)
+
+    assert f"runs the model (not tried: a mistake in {section})" in done.stdout
+
+
+@pytest.mark.parametrize("cameras", ["[]", "{a b: {source: 0}}", "{demo: {source: -1}}"])
+def test_without_a_valid_camera_none_is_made_up(tmp_path: Path, cameras: str) -> None:
+    done = edged("check", config_file(tmp_path, f"cameras: {cameras}\nworkers: [{{device: numpy}}]"))
+
+    assert done.returncode == 2
+    assert "error    config" in done.stdout
+    assert "camera " not in done.stdout
+    assert "NumPy; runs the model" in done.stdout
 
 
 def test_the_secrets_of_notifications_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

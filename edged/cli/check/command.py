@@ -30,6 +30,7 @@ from edged.cli.run import config_or_demo
 from edged.cli.terminal import show
 from edged.config import Config
 from edged.config.load import ConfigSource
+from edged.config.valid_parts import ValidParts, valid_parts
 from edged.energy.find import find_rails
 from edged.errors import ConfigError
 from edged.hub.journal.schema import NewerLayout, refuse_newer_file
@@ -63,11 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     named = arguments.config or config_or_demo(None)
     source = ConfigSource(named, tuple(arguments.settings))
-    config = source.load()
-    host = this_host(config, arguments.host)
+    parts = valid_parts(source)
+    host = this_host(parts.config, arguments.host)
     is_quick = arguments.quick
-    of_config = findings_at(config, host, is_quick=is_quick) if host else findings_of(config, is_quick=is_quick)
-    findings = [*source_findings(source), *of_config]
+    of_config = findings_at(parts, host, is_quick=is_quick) if host else findings_of(parts, is_quick=is_quick)
+    mistakes = [Finding("error", "config", mistake) for mistake in parts.mistakes]
+    findings = [*source_findings(source), *mistakes, *of_config]
     errors = sum(finding.level == "error" for finding in findings)
     if arguments.json:
         found = [asdict(finding) for finding in findings]
@@ -91,43 +93,53 @@ def source_findings(source: ConfigSource) -> Iterator[Finding]:
         yield Finding("ok", "config", ", ".join((file, *others)))
 
 
-def findings_at(config: Config, host: str, *, is_quick: bool = False) -> Iterator[Finding]:
+def findings_at(parts: ValidParts, host: str, *, is_quick: bool = False) -> Iterator[Finding]:
     """Check the cameras and workers of another host. `is_quick`: see `worker_findings`."""
+    config = parts.config
     for name, camera in config.cameras.items():
         if camera.host == host:
             yield camera_finding(name, camera)
-    if any(worker.host == host for worker in config.workers):
+    if parts.has("model") and any(worker.host == host for worker in config.workers):
         yield from model_findings(config)
-    yield from worker_findings(config, host, is_quick=is_quick)
-    yield from link_findings(config, host)
+    yield from worker_findings(parts, host, is_quick=is_quick)
+    if parts.has("link", "security"):
+        yield from link_findings(config, host)
 
 
-def findings_of(config: Config, *, is_quick: bool = False) -> Iterator[Finding]:
-    """Check everything that `edged run` would open, in the order of the file.
+def findings_of(parts: ValidParts, *, is_quick: bool = False) -> Iterator[Finding]:
+    """Check everything that `edged run` would open and that is valid, in the order of the file.
 
     Opens no network connection but to https:// and rtsps:// cameras, whose certificates it verifies. `is_quick`:
     see `worker_findings`.
     """
+    config = parts.config
     for name, camera in config.cameras.items():
+        if not parts.has(f"camera {name}"):
+            continue
         yield elsewhere(f"camera {name}", camera.host, name) if camera.host else camera_finding(name, camera)
-    yield from model_findings(config)
-    yield from taught_findings(config)
+    if parts.has("model"):
+        yield from model_findings(config)
+        yield from taught_findings(config)
     yield from state_findings(config)
-    yield from worker_findings(config, is_quick=is_quick)
-    yield from group_findings(config)
+    yield from worker_findings(parts, is_quick=is_quick)
+    if parts.has("workers"):
+        yield from group_findings(config)
     if config.security:
         yield security_finding(config.security)
-    yield from link_findings(config, None)
+    if parts.has("link", "security"):
+        yield from link_findings(config, None)
     running = running_config(config)
-    if running:
+    if running and parts.is_whole:
         yield daemon_finding(running, config)
-    yield from address_findings(config, running)
+    yield from address_findings(parts, running)
     if config.metrics.tls:
         yield tls_finding(config.metrics.tls)
-    if config.notify:
+    if config.notify and parts.has("notify"):
         yield notify_finding(config.notify)
-    yield journal_finding(config)
-    yield energy_finding(config)
+    if parts.has("journal"):
+        yield journal_finding(config)
+    if parts.has("energy"):
+        yield energy_finding(config)
 
 
 def daemon_finding(running: Config, config: Config) -> Finding:
@@ -137,10 +149,12 @@ def daemon_finding(running: Config, config: Config) -> Finding:
     return Finding("warning", "daemon", f"runs by another config; a reload: {changes(running, config)}")
 
 
-def address_findings(config: Config, running: Config | None) -> Iterator[Finding]:
+def address_findings(parts: ValidParts, running: Config | None) -> Iterator[Finding]:
     """Check whether the hub could listen now. `running`: the config of the daemon that already does."""
     used = addresses_of(running) if running else {}
-    for key, address in addresses_of(config).items():
+    for key, address in addresses_of(parts.config).items():
+        if not parts.has(key.partition(".")[0]):
+            continue
         if address and used.get(key) == address:
             yield Finding("ok", key, f"{address} is that of the running daemon")
         elif address:

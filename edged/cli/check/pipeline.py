@@ -10,6 +10,7 @@ from edged.cli.check.trial import TriedWorker, try_worker
 from edged.config import CameraConfig, Config, WorkerConfig
 from edged.config.camera import secret_in_url
 from edged.config.load import password_of
+from edged.config.valid_parts import ValidParts
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError, NewerStateError
 from edged.messages import Part
 from edged.messages.preparation import IN_CONFIG, default_warning
@@ -106,22 +107,27 @@ def _cut(model: Model, until: str | None) -> str:
     return f"; cut after {cut.after}, where {4 * prod(cut.shape) / 1000:.0f} kB a frame cross"
 
 
-def worker_findings(config: Config, host: str | None = None, *, is_quick: bool = False) -> Iterator[Finding]:
+def worker_findings(parts: ValidParts, host: str | None = None, *, is_quick: bool = False) -> Iterator[Finding]:
     """Check the devices in order of preference: the first that works runs the model, the others wait.
 
     `host`: None for the hub's, which needs at least one worker, there or elsewhere. `is_quick`: devices are looked
     up alone; else each is compared with the reference, as by the worker itself.
     """
+    if not parts.has("workers"):
+        return
+    config = parts.config
     running = False
     on_opencl = any(worker.host == host and not is_numpy(worker) for worker in config.workers)
     crash = why_drivers_may_not_be_loaded() if on_opencl else ""
-    left_out = _why_not_tried(config, is_quick=is_quick)
+    left_out = _why_not_tried(parts, is_quick=is_quick)
     for index, worker in enumerate(config.workers):
         what = f"worker {index}"
         if worker.host != host:
             if host is None and worker.host:
                 yield elsewhere(what, worker.host, str(index))
             running = True
+            continue
+        if not parts.has(what):
             continue
         try:
             if crash and not is_numpy(worker):
@@ -138,12 +144,14 @@ def worker_findings(config: Config, host: str | None = None, *, is_quick: bool =
         running = True
 
 
-def _why_not_tried(config: Config, *, is_quick: bool) -> str:
+def _why_not_tried(parts: ValidParts, *, is_quick: bool) -> str:
     """Return why no device is tried; empty: all are."""
     if is_quick:
         return "not tried: --quick"
+    if wrong := next((section for section in ("model", "segments") if not parts.has(section)), ""):
+        return f"not tried: a mistake in {wrong}"
     try:
-        load_model(config.model, lazily=True)
+        load_model(parts.config.model, lazily=True)
     except ModelError:
         return "not tried without a model"
     return ""
