@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from tests.tiers import NotRun
 __all__ = ["eventually", "free_port"]
 
 load_intel_too()
+os.environ["PATH"] = f"{sys.prefix}/bin:{os.environ.get('PATH', '')}"  # as activated: messages say `edged`
 # how long an example takes, also to be drawn, is a matter of the machine
 settings.register_profile("edged", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("edged")

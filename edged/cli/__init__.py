@@ -22,6 +22,7 @@ from edged.cli.terminal import INDENT, compiling_shown, print_notes
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
 from edged.system import log
 from edged.system.interruption import raise_if_interrupted
+from edged.system.own_command import as_typed, name_config
 from edged.system.plain_text import fitted, printable_lines
 from edged.system.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
 from edged.system.systemd import is_started_by_systemd
@@ -120,6 +121,7 @@ def _run_verb(argv: Sequence[str]) -> int:
     except ConfigError as error:
         return print_error(error)
     _configure_output(arguments)
+    name_config(getattr(arguments, "config", None))
     if arguments.verb not in PROCESSES:  # those handle signals of their own
         raise_if_interrupted()
     try:
@@ -177,7 +179,7 @@ def module_of(verb: str) -> str:
 
 def print_error(error: EdgedError | MemoryError) -> int:
     """Print the error on standard error, and return its exit code."""
-    text = "out of memory" if isinstance(error, MemoryError) else printable_lines(str(error))
+    text = "out of memory" if isinstance(error, MemoryError) else as_typed(printable_lines(str(error)))
     with suppress(OSError):  # the exit code is enough
         print(fitted(f"edged: {text}", sys.stderr, INDENT), file=sys.stderr, flush=True)
     if isinstance(error, MemoryError):

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.config, arguments.host, arguments.settings = file, None, []
     code = check.run(arguments)
     if not code:
-        note(f"next: edged run {file}")
+        note(f"next: `edged run {file}`")
     return code
 
 

@@ -16,6 +16,7 @@ from threading import Timer
 from types import FrameType
 from typing import TextIO
 
+from edged.system.own_command import as_typed
 from edged.system.plain_text import fitted
 
 _NOTES = logging.getLogger("edged.cli.notes")  # its level says whether notes are printed
@@ -46,7 +47,7 @@ def are_notes_printed() -> bool:
 
 def show(text: str, indent: int = 4) -> None:
     """Print text on standard output, its lines broken between words where a terminal is narrower."""
-    print(fitted(text, sys.stdout, indent), flush=True)
+    print(fitted(as_typed(text), sys.stdout, indent), flush=True)
 
 
 def shortened(name: str, width: int) -> str:
@@ -68,12 +69,12 @@ def room_for_names(names: Iterable[str], others: int) -> int:
 def note(text: str) -> None:
     """Print `edged: text` on standard error, unless --quiet."""
     if are_notes_printed():
-        print(fitted(f"edged: {text}", sys.stderr, INDENT), file=sys.stderr, flush=True)
+        print(fitted(f"edged: {as_typed(text)}", sys.stderr, INDENT), file=sys.stderr, flush=True)
 
 
 def warn(text: str) -> None:
     """Print `edged: warning: text` on standard error."""
-    print(fitted(f"edged: warning: {text}", sys.stderr, INDENT), file=sys.stderr, flush=True)
+    print(fitted(f"edged: warning: {as_typed(text)}", sys.stderr, INDENT), file=sys.stderr, flush=True)
 
 
 class StatusLine:

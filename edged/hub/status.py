@@ -12,6 +12,7 @@ from edged.hub.pipeline import Publication
 from edged.hub.publish.publisher import Publisher
 from edged.hub.stats.summary import share_right
 from edged.messages import CameraState
+from edged.system.own_command import own_command
 
 
 class StatusReport:
@@ -34,9 +35,9 @@ def places(config: Config) -> list[str]:
     argument = "" if address == PublishConfig().address else f" {address}"
     scheme = "https" if config.metrics.tls else "http"
     return [
-        f"stream   {address} (edged subscribe{argument})",
+        f"stream   {address} ({own_command()} subscribe{argument})",
         f"metrics  {scheme}://{config.metrics.address}/metrics",
-        f"page     edged view{argument}" + (" (in a checkout: make view)" if not argument else ""),
+        f"page     {own_command()} view{argument}" + (" (in a checkout: make view)" if not argument else ""),
     ]
 
 

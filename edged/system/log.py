@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from edged.system.own_command import as_typed
 from edged.system.plain_text import counted, fitted, printable
 from edged.system.standard_streams import ERASE_BELOW, LineWriter
 from edged.system.systemd import is_journal
@@ -99,7 +100,7 @@ class _OneLine(logging.Formatter):
     """Formats a record on one line, whatever the message contains; only a bug's traceback has more."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the base class names it)
-        return printable(super().formatMessage(record), " ")
+        return as_typed(printable(super().formatMessage(record), " "))
 
 
 TIME_COLUMNS = len("12:34:56 ")

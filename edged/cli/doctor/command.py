@@ -24,6 +24,7 @@ from edged.config.load import ConfigSource
 from edged.energy.find import find_rails
 from edged.errors import ConfigError
 from edged.messages.message import as_dict
+from edged.system.own_command import as_typed
 from edged.system.paths import cache_directory, journal_path, own_cache
 from edged.system.plain_text import printable_json
 
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_name(arguments.bundle)
     facts = _collect(arguments.config or (INSTALLED if INSTALLED.exists() else config_or_demo(None)))
     judgements = judge(facts)
-    text = page(judgements)
+    text = as_typed(page(judgements))
     report: dict[str, Any] = {"facts": _as_object(facts), "judgements": [asdict(each) for each in judgements]}
     print(printable_json(json.dumps(report, ensure_ascii=False, default=str)) if arguments.json else text)
     if arguments.bundle:

@@ -7,6 +7,7 @@ from typing import Literal
 from edged.cli.check.finding import Finding
 from edged.cli.doctor.facts import Disk, Facts, Judgement, Level, RunningWorker, ServiceUnit, System
 from edged.cli.doctor.judge.devices import judge_devices, judge_drivers
+from edged.system.own_command import own_command
 
 GIB, MIB = 2**30, 2**20
 LOW_MEMORY = 256 * MIB  # available: ResNet-50 alone holds 102 MB of weights
@@ -131,7 +132,8 @@ def judge_running(facts: Facts) -> Iterator[Judgement]:
 
 def _config(facts: Facts) -> Iterator[Judgement]:
     if facts.config_problem:
-        yield Judgement("Config", "fix", "config", facts.config_problem, (f"edged check {facts.config_file}",))
+        remedy = f"{own_command()} check {facts.config_file}"
+        yield Judgement("Config", "fix", "config", facts.config_problem, (remedy,))
         return
     others = f", and {', '.join(facts.overrides)}" if facts.overrides else ""
     yield Judgement("Config", "ok", "config", f"{facts.config_file}{others}")

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from edged.cli.doctor.facts import DeviceFile, Drivers, ExaminedDevice, Facts, Judgement, TriedStep
 from edged.cli.doctor.judge.defects import ARM, RUSTICL, known_defects
+from edged.system.own_command import own_command
 from edged.system.plain_text import counted, short_number
 
 MESA = {"panfrost": "panfrost", "panthor": "panfrost"}  # kernel drivers, and what RUSTICL_ENABLE calls theirs
@@ -105,7 +106,7 @@ def judge_devices(facts: Facts) -> Iterator[Judgement]:
     """Judge each device; the reason why there is none comes first."""
     if facts.devices_problem:
         vendors = facts.drivers.vendors if len(facts.drivers.vendors) > 1 else ()
-        remedy = tuple(f"OCL_ICD_VENDORS=/etc/OpenCL/vendors/{name} edged doctor" for name in vendors)
+        remedy = tuple(f"OCL_ICD_VENDORS=/etc/OpenCL/vendors/{name} {own_command()} doctor" for name in vendors)
         text = f"{facts.devices_problem}; remove or update the driver" + ": try one at a time" * bool(remedy)
         yield Judgement("Devices", "fix", "OpenCL", text, remedy)
     elif not facts.devices and "OCL_ICD_VENDORS" in facts.drivers.variables:
