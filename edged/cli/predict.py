@@ -7,24 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from edged.camera.sources.decode import read_picture
-from edged.camera.sources.folder import SUFFIXES, pictures_in
 from edged.cli.model_options import add_model_options, given_model, show_preparation
 from edged.cli.options import add_example, add_json, add_no_exif, positive
 from edged.cli.terminal import warn
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
-from edged.inference.classifier import Classifier
 from edged.messages import Label
 from edged.messages.message import as_dict
-from edged.model.package import Model
-from edged.model.scores import score_rule
 from edged.system.plain_text import printable, printable_json
 
-Outputs = NDArray[np.float32]
+if TYPE_CHECKING:  # loaded when there is a picture to classify
+    from edged.inference.classifier import Classifier, Floats
+    from edged.model.package import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +27,7 @@ class Answer:
     """The result for one picture, or the error. `outputs`: of the network, float32 [classes]."""
 
     path: Path
-    outputs: Outputs | None = None
+    outputs: "Floats | None" = None
     top: tuple[Label, ...] = ()
     error: EdgedError | None = None
 
@@ -55,6 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the result of each picture; the exit code is that of the first error."""
+    if not any(path.exists() for path in arguments.pictures):
+        return _report_absent(arguments.pictures, as_json=arguments.json)
     model = given_model(arguments)
     show_preparation(model)
     classifier = _open_device(model, arguments.device)
@@ -68,7 +65,19 @@ def run(arguments: argparse.Namespace) -> int:
     return next((answer.error.exit_code for answer in answers if answer.error), 0)
 
 
-def _open_device(model: Model, device: str | None) -> Classifier:
+def _report_absent(paths: Sequence[Path], *, as_json: bool) -> int:
+    """Report files that do not exist, at once: before a model is loaded and its kernels compile."""
+    for path in paths:
+        error = _absent(path)
+        _print_error(error)
+        if as_json:
+            print(printable_json(json.dumps(_error_object(path, error), ensure_ascii=False)))
+    return ImageError.exit_code
+
+
+def _open_device(model: "Model", device: str | None) -> "Classifier":
+    from edged.inference.classifier import Classifier
+
     try:
         return Classifier(model, device or "auto")
     except DeviceError as error:
@@ -80,11 +89,15 @@ def _open_device(model: Model, device: str | None) -> Classifier:
 
 def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield the files, and the pictures of folders in the order of their names."""
+    from edged.camera.sources.folder import pictures_in
+
     for path in paths:
         yield from (pictures_in(path) or [path]) if path.is_dir() else [path]
 
 
-def _answer(path: Path, classifier: Classifier, arguments: argparse.Namespace) -> Answer:
+def _answer(path: Path, classifier: "Classifier", arguments: argparse.Namespace) -> Answer:
+    from edged.camera.sources.decode import read_picture
+
     try:
         _require_picture(path)
         outputs = classifier.outputs(read_picture(path, upright=not arguments.no_exif))
@@ -97,15 +110,21 @@ def _answer(path: Path, classifier: Classifier, arguments: argparse.Namespace) -
 
 
 def _require_picture(path: Path) -> None:
+    from edged.camera.sources.folder import SUFFIXES
+
     if path.is_dir():
         raise ImageError(f"{path} has no pictures: expected {', '.join(sorted(SUFFIXES))}")
     if not path.exists():
-        raise ImageError(f"{path} does not exist")
+        raise _absent(path)
 
 
-def _print(answer: Answer, model: Model, device: str, *, as_json: bool) -> None:
+def _absent(path: Path) -> ImageError:
+    return ImageError(f"{path} does not exist")
+
+
+def _print(answer: Answer, model: "Model", device: str, *, as_json: bool) -> None:
     if answer.error:
-        print(f"edged: {answer.error}", file=sys.stderr)
+        _print_error(answer.error)
     if as_json:
         print(printable_json(json.dumps(_as_object(answer, model, device), ensure_ascii=False)), flush=True)
     elif not answer.error:
@@ -116,9 +135,19 @@ def _print(answer: Answer, model: Model, device: str, *, as_json: bool) -> None:
             print(f"  {label.score:.4f}  {label.index:4d}  {printable(label.label)}", flush=True)
 
 
-def _as_object(answer: Answer, model: Model, device: str) -> dict[str, object]:
+def _print_error(error: EdgedError) -> None:
+    print(f"edged: {error}", file=sys.stderr)
+
+
+def _error_object(path: Path, error: EdgedError) -> dict[str, object]:
+    return {"file": str(path), "error": str(error)}
+
+
+def _as_object(answer: Answer, model: "Model", device: str) -> dict[str, object]:
+    from edged.model.scores import score_rule
+
     if answer.error:
-        return {"file": str(answer.path), "error": str(answer.error)}
+        return _error_object(answer.path, answer.error)
     return {
         "file": str(answer.path),
         "top": [as_dict(label) for label in answer.top],
@@ -136,6 +165,8 @@ def _as_object(answer: Answer, model: Model, device: str) -> dict[str, object]:
 
 def _write_raw(path: Path, answers: Sequence[Answer], classes: int) -> None:
     """Write one row a picture, in the order of the pictures."""
+    import numpy as np
+
     nothing = np.full(classes, np.nan, np.float32)
     rows = [nothing if answer.outputs is None else answer.outputs for answer in answers]
     try:

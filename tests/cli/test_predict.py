@@ -185,6 +185,20 @@ def test_a_folder_stands_for_its_pictures_by_name(tmp_path: Path, capsys: pytest
     assert [Path(each["file"]).name for each in answers] == ["a.png", "b.png"]
 
 
+def test_files_that_do_not_exist_are_reported_before_a_model_is_loaded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "model.onnx").write_text("no network")
+    missing = [tmp_path / "a.jpg", tmp_path / "b.jpg"]
+
+    code = run_command_line(["predict", *map(str, missing), "--model", str(tmp_path / "model.onnx"), "--json"])
+
+    printed = capsys.readouterr()
+    assert code == 2
+    assert [json.loads(line)["file"] for line in printed.out.splitlines()] == list(map(str, missing))
+    assert printed.err == "".join(f"edged: {path} does not exist\n" for path in missing)
+
+
 def test_an_unreadable_picture_is_named_and_the_others_are_answered(tmp_path: Path) -> None:
     model = models.small_network(tmp_path / "model.onnx")
     good, raw = picture(tmp_path / "good.png"), tmp_path / "scores.npy"

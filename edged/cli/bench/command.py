@@ -27,7 +27,7 @@ from edged.cli.model_options import (
     variants_of,
 )
 from edged.cli.options import add_example, add_json, positive
-from edged.cli.pictures import pictures_of, random_images
+from edged.cli.pictures import chosen_of, pictures_of, random_images
 from edged.cli.terminal import show
 from edged.errors import ConfigError
 from edged.model.graph import Quantize
@@ -116,6 +116,7 @@ def _in_other_precisions(model: Model, arguments: argparse.Namespace) -> dict[co
 
 
 def _check(arguments: argparse.Namespace) -> None:
+    """Refuse what cannot be measured, before anything is compiled. Raises ConfigError."""
     if _is_numpy(arguments):
         if arguments.conv != "auto" or arguments.compare:
             raise ConfigError("device numpy has no variants: remove --conv and --compare")
@@ -124,6 +125,8 @@ def _check(arguments: argparse.Namespace) -> None:
                 "device numpy computes in fp32, and errors are measured against it: "
                 "remove --precision and --images"
             )
+    if arguments.images:
+        chosen_of(arguments.images)
 
 
 def _open(
