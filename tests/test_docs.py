@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from edged.cli import VERBS, module_of
+from edged.cli import module_of
+from edged.cli.verbs import VERBS
 from edged.config import Config
 from edged.train.config import Training
 from tests.conftest import ROOT

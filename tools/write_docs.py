@@ -11,8 +11,9 @@ from typing import Any, get_args
 from prometheus_client.metrics import MetricWrapperBase
 
 from edged import __version__
-from edged.cli import VERBS, module_of
+from edged.cli import module_of
 from edged.cli.options import leaf_parsers
+from edged.cli.verbs import VERBS
 from edged.config.load import json_schema
 from edged.engine import tuning_records
 from edged.errors import EdgedError

@@ -16,9 +16,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
-from edged import __version__
 from edged.cli.options import add_example, add_verbosity, leaf_parsers
+from edged.cli.print_version import PrintVersion
 from edged.cli.terminal import INDENT, compiling_shown, print_notes
+from edged.cli.verbs import VERBS, GroupedHelp
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
 from edged.system import log
 from edged.system.interruption import raise_if_interrupted
@@ -26,43 +27,6 @@ from edged.system.own_command import as_typed, name_config
 from edged.system.plain_text import fitted, printable_lines
 from edged.system.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
 from edged.system.systemd import is_started_by_systemd
-
-VERBS = {
-    "run": "start the daemon: cameras, workers, prediction stream, metrics",
-    "demo": "start the daemon with a synthetic camera that draws digits: no config and no camera are required",
-    "init": "write a config for the camera and the model of this host, and check it",
-    "reload": "reload the config of the running daemon",
-    "check": "validate a config, its addresses, and its model on each device; list what would run",
-    "doctor": "diagnose this board and its config, and print the commands that fix them",
-    "devices": "list OpenCL devices, cameras and power sensors",
-    "subscribe": "print predictions as they are published",
-    "top": "show the state of cameras and workers in the terminal",
-    "view": "serve a page that shows the cameras, workers and events of a node",
-    "bridge": "carry predictions, states and pictures to MQTT, for Home Assistant, or to NATS, for a fleet",
-    "fleet": "roll out models to boards through NATS",
-    "export": "write predictions of the journal as CSV, JSON lines or Parquet",
-    "inspect": "show a model's input, its cost, and its operators that edged does not support",
-    "models": "compare the sizes and costs of several models",
-    "predict": "classify pictures without a daemon",
-    "eval": "evaluate the accuracy of a network on labelled pictures",
-    "batch": "classify an archive of pictures or videos, on this host or on a Ray cluster",
-    "verify": "compare every layer of a network on a device with the reference",
-    "compress": "compress the file of a network by pruning and weight sharing",
-    "quantize": "quantize the weights and tensors of a network to 8 bits",
-    "bench": "benchmark a network on a device",
-    "profile": "time each kernel of a network on a device",
-    "trace": "record cameras, hub, workers and devices of the running daemon on one time line",
-    "teach": "teach new labels to the network of the running daemon, from its own cameras",
-    "train": "train a network from pictures",
-    "tune": "find the fastest kernels for a network on a device",
-    "model": "write labels and preprocessing into a model's file",
-    "plan-split": "find where to cut a network into parts for several workers",
-    "keys": "create and show the keys of a hub or a subscriber",
-    "config": "print the JSON Schema of the config file",
-    "completion": "print a script that completes edged's commands in a shell",
-    "camera": "run one camera process (the hub starts those of its own host)",
-    "worker": "run one worker process (the hub starts those of its own host)",
-}
 
 PROCESSES = {"run", "demo", "camera", "worker"}  # they log at level info
 DAEMONS = {"run", "demo"}
@@ -97,9 +61,10 @@ def command_parser(verbs: Collection[str] = tuple(VERBS)) -> CommandParser:
     """Build the parser of all verbs; only those of `verbs` are imported and get their arguments."""
     parser = CommandParser(prog="edged", description="Image classification appliance.")
     add_example(parser, "edged demo", "edged init", "edged VERB --help")
-    parser.add_argument("--version", action="version", version=f"edged {__version__}")
+    parser.formatter_class = GroupedHelp
+    parser.add_argument("--version", action=PrintVersion)
     parser.set_defaults(parser=parser)
-    commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    commands = parser.add_subparsers(title="commands", dest="verb", metavar="VERB", required=True)
     for verb, summary in VERBS.items():
         command = commands.add_parser(verb, help=summary, description=summary)
         if verb in verbs:

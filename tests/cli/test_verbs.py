@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli import VERBS, command_parser, run_command_line
+from edged.cli import command_parser, run_command_line
 from edged.cli.options import leaf_parsers
+from edged.cli.verbs import VERBS
 from edged.model.package import BUNDLED, RANDOM
 from tests.cli.command import edged
 from tests.eventually import free_port
