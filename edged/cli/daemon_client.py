@@ -10,14 +10,12 @@ from pathlib import Path
 
 import zmq
 
-from edged.cli.options import add_settings
-from edged.cli.run import config_or_demo
+from edged.cli.options import add_settings, config_or_demo
 from edged.cli.terminal import EVERY_S, StatusLine
 from edged.config import Config
 from edged.config.load import load_config
 from edged.config.overrides import Override
 from edged.errors import ConfigError, EdgedError
-from edged.hub.links.runtime_folder import link_address
 from edged.messages import (
     Forwarded,
     JobTimes,
@@ -35,7 +33,7 @@ from edged.messages import (
     encode,
 )
 from edged.system.exclusive_lock import try_lock
-from edged.system.paths import is_private, journal_path, runtime_directory
+from edged.system.paths import is_private, journal_path, link_address, runtime_directory
 from edged.system.plain_text import counted
 
 ANSWER_S = 10.0

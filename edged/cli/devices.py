@@ -15,8 +15,6 @@ from edged.energy.meter import Meter, watts_over
 from edged.energy.rails import Rail
 from edged.errors import DeviceError
 from edged.runtime.drivers import why_drivers_may_not_be_loaded
-from edged.runtime.select import opencl_devices
-from edged.worker.proven import proofs_folder
 
 if TYPE_CHECKING:
     from edged.engine.device import Device
@@ -51,6 +49,8 @@ def _list_devices() -> "tuple[tuple[Device, ...], str]":
     """Return the OpenCL devices, and why there is none. Another process loads the drivers first: one may crash."""
     if problem := why_drivers_may_not_be_loaded():
         return (), problem
+    from edged.runtime.select import opencl_devices
+
     try:
         return opencl_devices(), ""
     except DeviceError as error:
@@ -91,6 +91,7 @@ def _instruction_lines(device: "Device") -> Iterator[str]:
 def _proof_lines(device: "Device") -> Iterator[str]:
     """List the networks on which the device agrees with the reference, and what it computes wrongly."""
     from edged.engine.proofs import Proofs
+    from edged.worker.proven import proofs_folder
 
     proofs = Proofs(proofs_folder(), device)
     newest = {(proof.model, proof.sha256, proof.part, proof.precision): proof for proof in proofs.all_proofs()}
@@ -122,6 +123,7 @@ def _as_entry(device: "Device") -> dict[str, Any]:
     """`instructions`: each dot product of the processor with why it is not used; empty: it is."""
     from edged.engine.instruction_trials import trials
     from edged.engine.proofs import Proofs
+    from edged.worker.proven import proofs_folder
 
     proofs = Proofs(proofs_folder(), device)
     return {

@@ -11,8 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from edged.cli.options import add_config, add_example, add_json, add_since
-from edged.cli.run import config_or_demo
+from edged.cli.options import add_config, add_example, add_json, add_since, config_or_demo
 from edged.clock import wall_s
 from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError

@@ -8,14 +8,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from edged.camera.discover import list_cameras
-from edged.cli.check import command as check
-from edged.cli.inspect import config_lines, line_of
 from edged.cli.model_options import add_model_options, given_keys, given_model
-from edged.cli.options import add_example, add_json
+from edged.cli.options import add_example, add_json, add_quick
 from edged.cli.terminal import note
 from edged.config import NAME, STREAMS, SYNTHETIC_PREFIX
 from edged.errors import ConfigError
-from edged.model.package import Model
 from edged.system.files import write_result
 
 NO_CAMERA = f"{SYNTHETIC_PREFIX}digits"
@@ -47,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
     add_model_options(parser)
     parser.set_defaults(model=None)  # then a question
-    check.add_quick(parser)
+    add_quick(parser)
     add_json(parser, "the findings of `edged check` as one JSON object")
     add_example(
         parser, "edged init", "edged init --camera door --source rtsp://10.0.0.20/stream1 --model net.onnx"
@@ -56,6 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prompt for missing values, write the file, and print the findings of `edged check`."""
+    from edged.cli.check import command as check
+
     file: Path = arguments.file
     if file.exists() and not arguments.force:
         raise ConfigError(f"{file} exists: name another file, or replace it with --force")
@@ -75,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def config_text(file: Path, name: str, source: str, model: str) -> str:
     """Return a config with comments. model: the lines of its section."""
+    from edged.cli.inspect import line_of
+
     number: int | str = int(source) if source.isdecimal() else _beside(source, file)
     schema = files("edged") / "edged.schema.json"
     return TEMPLATE.format(schema=schema, file=file, name=name, source=line_of("source", number), model=model)
@@ -102,7 +103,9 @@ def _found_camera() -> str:
 
 
 def _model_lines(arguments: argparse.Namespace, file: Path) -> str:
-    model: Model = given_model(arguments)
+    from edged.cli.inspect import config_lines
+
+    model = given_model(arguments)
     keys = given_keys(arguments)
     if "labels" in keys:
         keys["labels"] = _beside(str(keys["labels"]), file)

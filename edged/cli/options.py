@@ -23,6 +23,11 @@ def packaged_demo() -> Path:
     return Path(str(files("edged") / "demo.yaml"))
 
 
+def config_or_demo(path: Path | None) -> Path:
+    """Return the absolute path of the given config, or of the demo's."""
+    return (path or (DEMO if DEMO.is_file() else packaged_demo())).absolute()
+
+
 def add_example(parser: argparse.ArgumentParser, *commands: str) -> None:
     """End the help of `parser` with examples: complete command lines."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -112,6 +117,12 @@ def add_process_options(parser: argparse.ArgumentParser) -> None:
 def add_sysfs(parser: argparse.ArgumentParser) -> None:
     where = "the host's /sys in a container, as energy.sysfs in the config (default: /sys)"
     parser.add_argument("--sysfs", type=Path, default=Path("/sys"), metavar="FOLDER", help=where)
+
+
+def add_quick(parser: argparse.ArgumentParser) -> None:
+    """Add --quick, of the findings of `edged check`."""
+    quick = "do not try the devices: else kernels compile the first time, which may take a minute or more"
+    parser.add_argument("--quick", action="store_true", help=quick)
 
 
 def leaf_parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:

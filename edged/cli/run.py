@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from edged.cli.options import DEMO, add_config, add_duration, add_example, add_json, packaged_demo, positive
+from edged.cli.options import DEMO, add_config, add_duration, add_example, add_json, config_or_demo, positive
 from edged.cli.terminal import is_terminal
 from edged.client.node_state import NodeState
 from edged.config.load import ConfigSource
@@ -136,8 +136,3 @@ def _config_to_run(path: Path | None) -> Path:
             "no config is given: `edged run FILE` runs one, `edged init` writes one, `edged demo` needs none"
         )
     return config_or_demo(path)
-
-
-def config_or_demo(path: Path | None) -> Path:
-    """Return the absolute path of the given config, or of the demo's."""
-    return (path or (DEMO if DEMO.is_file() else packaged_demo())).absolute()

@@ -68,6 +68,16 @@ def runtime_directory(journal: Path) -> Path:
     return other if is_private(other) else usual
 
 
+def link_address(folder: Path) -> str:
+    """Return the address of a hub's link, in its runtime directory, for its children and `edged reload`."""
+    return f"ipc://{folder}/hub"
+
+
+def snapshot_path(folder: Path) -> Path:
+    """Return the path of the config, in a hub's runtime directory, that its children read."""
+    return folder / "config.json"
+
+
 def link_to_runtime_directory(journal: Path) -> Path:
     """Return the link to the runtime folder if that is not at its usual place."""
     return journal.with_name(f"{journal.name}.sockets")

@@ -15,9 +15,8 @@ import pytest
 import zmq
 
 from edged.hub.links.authentication import REASONS
-from edged.hub.links.runtime_folder import link_address
 from edged.messages import ReplayRequest
-from edged.system.paths import runtime_directory
+from edged.system.paths import link_address, runtime_directory
 from tests.e2e.daemon import Daemon, run_edged
 from tests.e2e.daemon_use import listening, rejected
 from tests.e2e.zmtp import COMMAND, GREETING, MORE, connected, frame, header, is_cut, joined, ready, send_until_cut

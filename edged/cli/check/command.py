@@ -18,23 +18,13 @@ from edged.cli.check.hosts import (
     this_host,
     tls_finding,
 )
-from edged.cli.check.pipeline import (
-    camera_finding,
-    model_findings,
-    state_findings,
-    taught_findings,
-    worker_findings,
-)
-from edged.cli.options import add_config, add_example, add_host, add_json
-from edged.cli.run import config_or_demo
+from edged.cli.options import add_config, add_example, add_host, add_json, add_quick, config_or_demo
 from edged.cli.terminal import show
 from edged.config import Config
 from edged.config.load import ConfigSource
 from edged.config.valid_parts import ValidParts, valid_parts
 from edged.energy.find import find_rails
 from edged.errors import ConfigError
-from edged.hub.journal.schema import NewerLayout, refuse_newer_file
-from edged.hub.reload import changes
 from edged.system.paths import journal_path, own_cache, state_directory
 from edged.system.plain_text import printable_lines
 
@@ -48,11 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_example(
         parser, "edged check edged.yaml", "edged check edged.yaml --host big", "edged check edged.yaml --quick"
     )
-
-
-def add_quick(parser: argparse.ArgumentParser) -> None:
-    quick = "do not try the devices: else kernels compile the first time, which may take a minute or more"
-    parser.add_argument("--quick", action="store_true", help=quick)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -95,6 +80,8 @@ def source_findings(source: ConfigSource) -> Iterator[Finding]:
 
 def findings_at(parts: ValidParts, host: str, *, is_quick: bool = False) -> Iterator[Finding]:
     """Check the cameras and workers of another host. `is_quick`: see `worker_findings`."""
+    from edged.cli.check.pipeline import camera_finding, model_findings, worker_findings
+
     config = parts.config
     for name, camera in config.cameras.items():
         if camera.host == host:
@@ -112,6 +99,14 @@ def findings_of(parts: ValidParts, *, is_quick: bool = False) -> Iterator[Findin
     Opens no network connection but to https:// and rtsps:// cameras, whose certificates it verifies. `is_quick`:
     see `worker_findings`.
     """
+    from edged.cli.check.pipeline import (
+        camera_finding,
+        model_findings,
+        state_findings,
+        taught_findings,
+        worker_findings,
+    )
+
     config = parts.config
     for name, camera in config.cameras.items():
         if not parts.has(f"camera {name}"):
@@ -144,6 +139,8 @@ def findings_of(parts: ValidParts, *, is_quick: bool = False) -> Iterator[Findin
 
 def daemon_finding(running: Config, config: Config) -> Finding:
     """Compare the config of the running daemon with this one, and name both by the hash that its metrics show."""
+    from edged.hub.reload import changes
+
     if running == config:
         return Finding("ok", "daemon", f"runs by this config, sha256 {config.sha256[:12]}")
     return Finding("warning", "daemon", f"runs by another config; a reload: {changes(running, config)}")
@@ -163,6 +160,8 @@ def address_findings(parts: ValidParts, running: Config | None) -> Iterator[Find
 
 def journal_finding(config: Config) -> Finding:
     """Check that the journal's folder exists or can be made and is writable, and that no newer edged wrote it."""
+    from edged.hub.journal.schema import NewerLayout, refuse_newer_file
+
     folder = config.journal.path.parent if config.journal.path else state_directory()
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):

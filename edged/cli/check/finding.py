@@ -8,7 +8,7 @@ from edged.cli.daemon_client import daemon_runs, runtime_folder_of
 from edged.config import Config
 from edged.config.load import load_snapshot
 from edged.errors import ConfigError
-from edged.hub.links.runtime_folder import snapshot_path
+from edged.system.paths import snapshot_path
 from edged.transport.address import is_local
 
 

@@ -16,8 +16,7 @@ from edged.cli.doctor.collect.system import read_drivers, read_system
 from edged.cli.doctor.facts import Facts
 from edged.cli.doctor.judge.board import judge
 from edged.cli.doctor.report import check_name, page, without_paths, without_secrets, write_bundle
-from edged.cli.options import add_example, add_json
-from edged.cli.run import config_or_demo
+from edged.cli.options import add_example, add_json, config_or_demo
 from edged.cli.terminal import StatusLine, note
 from edged.config import Config, EnergyConfig
 from edged.config.load import ConfigSource

@@ -17,14 +17,14 @@ from edged.hub.frames.queues import Pixels
 from edged.hub.links.authentication import Rejections
 from edged.hub.links.guard import Guard
 from edged.hub.links.peers import Links, Received, open_guard, open_links
-from edged.hub.links.runtime_folder import link_address, private_folder, snapshot_path
+from edged.hub.links.runtime_folder import private_folder
 from edged.hub.service_threads import ServiceThreads
 from edged.hub.signals import Signals
 from edged.hub.workers.admission import other_model
 from edged.messages import ClockRequest, HostState, JobFailed, LinkMessage, WorkerHello, protocol_problem
 from edged.metrics import Metrics
 from edged.runtime.drivers import why_drivers_may_not_be_loaded
-from edged.system.paths import journal_path
+from edged.system.paths import journal_path, link_address, snapshot_path
 from edged.system.process_end import describe_exit, uninterrupted
 
 Report = Callable[[str], None]  # shows a line of progress

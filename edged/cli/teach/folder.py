@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edged.cli.daemon_client import daemon_runs, runtime_folder_of
-from edged.cli.run import config_or_demo
+from edged.cli.options import config_or_demo
 from edged.cli.terminal import warn
 from edged.config import Config
 from edged.config.load import load_config

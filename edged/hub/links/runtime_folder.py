@@ -17,7 +17,13 @@ from edged.config.load import save_config
 from edged.errors import ConfigError
 from edged.hub.links.peers import Links
 from edged.system.exclusive_lock import try_lock
-from edged.system.paths import is_private, link_to_runtime_directory, runtime_directory
+from edged.system.paths import (
+    is_private,
+    link_address,
+    link_to_runtime_directory,
+    runtime_directory,
+    snapshot_path,
+)
 
 log = logging.getLogger("edged.hub")
 
@@ -108,16 +114,6 @@ def _take(folder: Path, lock: int) -> None:
         raise ConfigError(f"another edged with the same journal runs (it uses {folder}): stop that one")
     for left in folder.iterdir():
         left.unlink()
-
-
-def link_address(folder: Path) -> str:
-    """Return the address of the hub's link for its children and `edged reload`."""
-    return f"ipc://{folder}/hub"
-
-
-def snapshot_path(folder: Path) -> Path:
-    """Return the path of the config that children read, whatever happens to the user's file."""
-    return folder / "config.json"
 
 
 class RuntimeFiles:
