@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from edged.camera.discover import CameraFound, list_cameras
 from edged.cli.options import add_example, add_json, add_sysfs
+from edged.cli.slow_steps import SlowSteps
 from edged.cli.terminal import show
 from edged.config import EnergyConfig
 from edged.energy.find import Rails, find_rails
@@ -33,13 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what is found. Finding nothing is not an error."""
-    devices, problem = _list_devices()
-    cameras, rails = list_cameras(), given_rails(arguments)
-    watts = live_watts(rails)
-    if arguments.json:
-        print(json.dumps(_as_object(devices, cameras, rails, watts), ensure_ascii=False, default=str))
-        return 0
-    _print_section("Devices (workers: device)", [*_device_lines(devices, problem), NUMPY_LINE])
+    with SlowSteps() as steps:
+        steps.begin("opening the OpenCL drivers of this host; the first time takes longest")
+        devices, problem = _list_devices()
+        steps.begin("looking for cameras and power sensors")
+        cameras, rails = list_cameras(), given_rails(arguments)
+        watts = live_watts(rails)
+        steps.begin("trying which instructions the devices compute")
+        if arguments.json:
+            print(json.dumps(_as_object(devices, cameras, rails, watts), ensure_ascii=False, default=str))
+            return 0
+        lines = [*_device_lines(devices, problem), NUMPY_LINE]
+    _print_section("Devices (workers: device)", lines)
     _print_section("Cameras (cameras: source)", _camera_lines(cameras))
     _print_section("Power rails (energy: rails)", rail_lines(rails, watts))
     return 0

@@ -17,7 +17,8 @@ from edged.cli.doctor.facts import Facts
 from edged.cli.doctor.judge.board import judge
 from edged.cli.doctor.report import check_name, page, without_paths, without_secrets, write_bundle
 from edged.cli.options import add_example, add_json, config_or_demo
-from edged.cli.terminal import StatusLine, note
+from edged.cli.slow_steps import SlowSteps
+from edged.cli.terminal import note
 from edged.config import Config, EnergyConfig
 from edged.config.load import ConfigSource
 from edged.energy.find import find_rails
@@ -29,7 +30,6 @@ from edged.system.plain_text import printable_json
 
 INSTALLED = Path("/etc/edged/edged.yaml")
 TO_FIX = 1  # exit code
-EVERY_S = 10.0  # between two lines of progress where there is no terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,18 +61,18 @@ def _collect(file: Path) -> Facts:
     """Read everything, the slow self-test of devices last."""
     source = ConfigSource(file.absolute())
     config, problem = _load(source)
-    line = StatusLine(every_s=EVERY_S)
-    line.show("reading the system")
+    steps = SlowSteps()
+    steps.begin("reading the system")
     journal = journal_path(config.node, config.journal.path) if config else None
     rails = find_rails(config.energy if config else EnergyConfig())
     unit = read_unit()
     running = running_config(config) if config else None  # None for that of another user, too: then by the unit
     workers = read_workers(running or (config if unit and unit.is_active else None))
-    line.show("checking the config, with the model on each device; the first time, kernels compile")
+    steps.begin("checking the config, with the model on each device; the first time, kernels compile")
     checked = check_config(source.path) if config else ()
     with own_cache():
-        devices, devices_problem = read_devices(line.show)
-    line.clear()
+        devices, devices_problem = read_devices(steps.begin)
+    steps.end()
     folders = {"caches": cache_directory()} | ({"journal": journal.parent} if journal else {})
     return Facts(
         system=read_system(folders),
