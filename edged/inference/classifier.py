@@ -1,11 +1,12 @@
 """Classify pictures in a Python program, prepared and computed as the daemon does it."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +15,53 @@ from pydantic import ValidationError
 from edged import config
 from edged.camera.preprocess import preprocess
 from edged.camera.sources.decode import read_picture
-from edged.errors import ConfigError, ImageError, ModelError
+from edged.errors import ConfigError, EdgedError, ImageError, ModelError
 from edged.hub.frames.prediction import labels_of
 from edged.messages import Label
 from edged.messages.preparation import IN_PYTHON, default_warning
 from edged.model.package import Model, is_file_name, load_model
 from edged.model.scores import score_rule
 from edged.runtime.jobs import compute
+from edged.system.plain_text import counted
 from edged.worker.job_io import not_finite
 from edged.worker.proven import open_proven
 
-Picture = NDArray[np.uint8] | str | PathLike[str]
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class AsArray(Protocol):
+    """What NumPy reads as an array: a tensor of PyTorch on the CPU."""
+
+    def __array__(self) -> NDArray[Any]: ...
+
+
+class WithInterface(Protocol):
+    """What NumPy reads as an array, too: a picture of PIL."""
+
+    @property
+    def __array_interface__(self) -> Mapping[str, Any]: ...
+
+
+Picture = NDArray[np.uint8] | AsArray | WithInterface | str | PathLike[str]
 Pixels = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 S = TypeVar("S", bound=config.Section)
+READ_BY_NUMPY = {"__array__", "__array_interface__"}
+CALLER = 4  # stack level of a warning: the line that opens the model, from `_loaded`
+
+
+def without_inner_frames(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Wrap a function: an EdgedError of it shows the caller's line and the message, not the way through edged."""
+
+    @wraps(function)
+    def shortened(*arguments: Given.args, **keys: Given.kwargs) -> Result:
+        try:
+            return function(*arguments, **keys)
+        except EdgedError as error:
+            raise error.with_traceback(None) from None
+
+    return shortened
 
 
 class Classifier:
@@ -38,6 +72,7 @@ class Classifier:
     ...     print(model.top(scores, 3))
     """
 
+    @without_inner_frames
     def __init__(
         self,
         model: str | PathLike[str] | Model,
@@ -78,14 +113,21 @@ class Classifier:
         """Return the name of the device."""
         return self._runtime.device_name
 
+    def __repr__(self) -> str:
+        width, height = self.input_size
+        name = self._model.name
+        return f"<edged.Model {name}: {width}×{height}, {counted(len(self.labels), 'label')}, on {self.device}>"
+
+    @without_inner_frames
     def __call__(self, pictures: Picture | Sequence[Picture]) -> Floats:
         """Return the scores of a picture, float32 [outputs], or of several, [n, outputs], as in predictions.
 
         An output is a label; a network with one output that is not independent has two, of which the second has
         this score, and the first the remainder of 1.
 
-        A picture: uint8 RGB [height, width, 3], or gray [height, width], of any size, or a file's path. Several: a
-        sequence of these, or uint8 [n, height, width, 3]. Raises ImageError, DeviceError, and ModelError if the
+        A picture: uint8 RGB [height, width, 3], or gray [height, width], of any size, a file's path, a picture of
+        PIL, or what else NumPy reads as such an array. Several: a sequence of these, or uint8
+        [n, height, width, 3]. Raises ImageError, DeviceError, and ModelError if the
         network's outputs are not finite.
         """
         outputs = self.outputs(pictures)
@@ -93,11 +135,13 @@ class Classifier:
             return self.scores(outputs)
         return np.array([self.scores(row) for row in outputs], np.float32).reshape(outputs.shape)
 
+    @without_inner_frames
     def outputs(self, pictures: Picture | Sequence[Picture]) -> Floats:
         """Return the network's own outputs of a picture, float32 [outputs], or of several, [n, outputs].
 
         Pictures are those of a call. Raises ImageError, DeviceError.
         """
+        pictures = _pixels_of(pictures)
         is_one = _is_one(pictures)
         several: Sequence[Picture] = [pictures] if is_one else pictures  # type: ignore[assignment, list-item]
         jobs = compute(self._runtime, map(self._frame, several), self._batch)
@@ -106,6 +150,7 @@ class Classifier:
             return np.asarray(rows[0], np.float32)
         return np.stack(rows) if rows else np.empty((0, self._rule.outputs), np.float32)
 
+    @without_inner_frames
     def scores(self, outputs: Floats) -> Floats:
         """Return the scores of one picture's outputs, [outputs]. Raises ModelError if these are not finite."""
         if problem := not_finite(outputs):
@@ -133,8 +178,20 @@ class Classifier:
 
     def _frame(self, picture: Picture) -> Pixels:
         wanted = self._model.input
-        pixels = read_picture(Path(picture)) if isinstance(picture, str | PathLike) else _rgb(picture)
+        pixels = read_picture(Path(picture)) if isinstance(picture, str | PathLike) else _rgb(_pixels_of(picture))
         return preprocess(pixels, wanted.width, wanted.height, resize=wanted.resize)
+
+
+def _pixels_of(pictures: Any) -> Any:
+    """Return what is neither a path nor a list as a NumPy array, if NumPy reads it so. Raises ImageError."""
+    if isinstance(pictures, np.ndarray) or not READ_BY_NUMPY & set(dir(pictures)):
+        return pictures
+    if getattr(pictures, "mode", "RGB") not in {"RGB", "L"} and hasattr(pictures, "convert"):
+        pictures = pictures.convert("RGB")  # of PIL: a palette's numbers are no colours
+    try:
+        return np.asarray(pictures)
+    except (TypeError, ValueError, RuntimeError) as error:  # a tensor on a GPU, for one
+        raise ImageError(f"a picture of type {type(pictures).__name__} cannot be read: {error}") from None
 
 
 def _is_one(pictures: object) -> bool:
@@ -170,9 +227,9 @@ def _loaded(model: str | PathLike[str], preparation: Mapping[str, Any]) -> Model
     source = "path" if is_file_name(name) else "name"
     loaded = load_model(_section(config.ModelConfig, {source: name, **preparation}))
     if loaded.prepared_by == "default" and not loaded.random_weights:
-        warnings.warn(default_warning(loaded.input.described, IN_PYTHON), stacklevel=3)
+        warnings.warn(default_warning(loaded.input.described, IN_PYTHON), stacklevel=CALLER)
     if (rule := score_rule(loaded)).known_by == "answers":
-        warnings.warn(f"{loaded.name}: scores are {rule.described}; scores='…' says otherwise", stacklevel=3)
+        warnings.warn(f"{loaded.name}: scores are {rule.described}; scores='…' says otherwise", stacklevel=CALLER)
     return loaded
 
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 import edged
 from edged.camera.sources.decode import read_picture
 from edged.cli import run_command_line
-from edged.errors import ConfigError, ImageError, ModelError
+from edged.errors import ConfigError, EdgedError, ImageError, ModelError
 from tests.cli import models
 from tests.evaluation.pictures import picture
 from tests.model.score_tails import SIDE, logits, network_with
@@ -103,6 +103,80 @@ def test_what_is_no_picture_is_refused(model: edged.Model, wrong: np.ndarray, hi
             ask(wrong)
 
 
+class Pixels:
+    """What NumPy reads as an array."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._values = values
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return self._values
+
+
+class Photo:
+    """A picture of PIL, as far as NumPy is concerned."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.__array_interface__ = values.__array_interface__
+
+
+class Palette(Pixels):
+    """A picture with a palette, as PIL has it: its array holds numbers of colours."""
+
+    mode = "P"
+
+    def convert(self, mode: str) -> Pixels:
+        assert mode == "RGB"
+        return Pixels(np.stack([np.asarray(self)] * 3, axis=2) + np.arange(3, dtype=np.uint8))
+
+
+class OnAnotherDevice(Pixels):
+    """A tensor that its library does not copy by itself."""
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        raise TypeError("use cpu() first")
+
+
+def test_what_numpy_reads_as_an_array_is_taken(model: edged.Model, photos: list[Path]) -> None:
+    pixels = read_picture(photos[0])
+    expected = model(pixels)
+
+    assert np.array_equal(model(Pixels(pixels)), expected)
+    assert np.array_equal(model(Photo(pixels)), expected)
+    assert np.array_equal(model([Pixels(pixels), Photo(pixels)]), [expected, expected])
+    assert np.array_equal(model(Pixels(pixels[np.newaxis])), [expected])
+
+
+def test_a_picture_with_a_palette_is_taken_by_its_colours(model: edged.Model) -> None:
+    numbers = np.random.default_rng(0).integers(0, 200, (30, 40), np.uint8)
+
+    assert np.array_equal(model(Palette(numbers)), model(np.asarray(Palette(numbers).convert("RGB"))))
+
+
+def test_a_tensor_that_cannot_be_read_is_an_error_with_its_reason(model: edged.Model) -> None:
+    with pytest.raises(ImageError, match="of type OnAnotherDevice cannot be read: use cpu"):
+        model(OnAnotherDevice(np.zeros(1)))
+
+
+def test_a_model_is_shown_by_its_name_its_input_and_its_device(model: edged.Model) -> None:
+    assert repr(model) == f"<edged.Model model: 16×16, 5 labels, on {model.device}>"
+
+
+def test_an_error_shows_the_line_of_the_caller_and_none_inside_edged(model: edged.Model, tmp_path: Path) -> None:
+    wrong: list[Callable[[], object]] = [
+        lambda: edged.Model("no-such-model"),
+        lambda: edged.Model(tmp_path / "no.onnx"),
+        lambda: model("nowhere.png"),
+        lambda: model.outputs([3]),  # type: ignore[list-item]
+    ]
+    for ask in wrong:
+        with pytest.raises(EdgedError) as raised:
+            ask()
+        names = [entry.name for entry in raised.traceback]
+        assert names[-2:] == ["<lambda>", "shortened"]
+        assert raised.value.__suppress_context__
+
+
 def test_numbers_in_lists_are_no_picture(model: edged.Model) -> None:
     with pytest.raises(ImageError, match=r"a picture is of type list: expected a NumPy array \(numpy.asarray"):
         model([[[0, 0, 0]]])  # type: ignore[list-item]
@@ -119,8 +193,9 @@ def test_scores_that_are_not_finite_are_an_error(model: edged.Model) -> None:
 
 
 def test_a_default_preparation_is_a_warning_that_names_the_argument(network: Path) -> None:
-    with pytest.warns(UserWarning, match="add `preprocess='imagenet'`"):
+    with pytest.warns(UserWarning, match="add `preprocess='imagenet'`") as warned:
         edged.Model(network, device="numpy")
+    assert [each.filename for each in warned] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         edged.Model("digits", device="numpy")
