@@ -14,6 +14,7 @@ from edged.cli.terminal import note
 from edged.config import NAME, STREAMS, SYNTHETIC_PREFIX
 from edged.errors import ConfigError
 from edged.system.files import write_result
+from edged.system.own_command import name_config
 
 NO_CAMERA = f"{SYNTHETIC_PREFIX}digits"
 TEMPLATE = """\
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_result(file, config_text(file, arguments.camera, source, _model_lines(arguments, file)).encode())
     note(f"wrote {file}")
     arguments.config, arguments.host, arguments.settings = file, None, []
+    name_config(file)
     code = check.run(arguments)
     if not code:
         note(f"next: `edged run {file}`")

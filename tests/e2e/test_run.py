@@ -57,10 +57,18 @@ def test_check_knows_the_running_daemon_and_another_one_that_is_in_its_way(tmp_p
         other = tmp_path / "other.yaml"
         other.write_text(json.dumps({**daemon.config, "node": "other"}))
         others = edged("check", other, env={"XDG_STATE_HOME": str(tmp_path)})
+        changed = tmp_path / "changed.yaml"
+        changed.write_text(json.dumps({**daemon.config, "cameras": {"desk": {"source": "synthetic:digits"}}}))
+        new = edged("check", changed, env={"XDG_STATE_HOME": str(tmp_path)})
     assert f"{daemon.address} is that of the running daemon" in own.stdout
     assert own.returncode == 0
     assert f"{daemon.address} is in use (by another edged? choose another port)" in others.stdout
     assert others.returncode == 2
+    daemon_line = next(line for line in new.stdout.splitlines() if " daemon " in line)
+    assert daemon_line.startswith("ok ")
+    assert "goes on as it was started" in daemon_line
+    assert f"`edged reload {changed}` would change it: cameras added: desk; removed: demo" in daemon_line
+    assert new.returncode == 0
 
 
 def test_subscribing_to_a_camera_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:

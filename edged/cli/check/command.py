@@ -143,7 +143,8 @@ def daemon_finding(running: Config, config: Config) -> Finding:
 
     if running == config:
         return Finding("ok", "daemon", f"runs by this config, sha256 {config.sha256[:12]}")
-    return Finding("warning", "daemon", f"runs by another config; a reload: {changes(running, config)}")
+    change = f"`edged reload CONFIG` would change it: {changes(running, config)}"
+    return Finding("ok", "daemon", f"goes on as it was started, by another file or values; {change}")
 
 
 def address_findings(parts: ValidParts, running: Config | None) -> Iterator[Finding]:
