@@ -12,6 +12,8 @@ Kind = Literal["gpu", "cpu", "accelerator"]
 POCL = "Portable Computing Language"
 # PoCL's drivers for a CPU that compute in the thread which submits, and those of the same processor with threads
 DRIVERS_OF_ONE_THREAD = {"basic": "pthread", "cpu-minimal": "cpu"}
+NOT_OPENCL = {"cuda", "tensorrt", "vulkan", "metal", "mps", "openvino", "rknn", "npu", "tpu", "edgetpu", "coral"}
+OF_OTHERS = "edged computes by OpenCL: write auto, gpu, cpu or numpy; "
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ def find_device(name: str) -> Device:
     else:
         fitting = [device for device in devices if wanted in f"{device.platform} {device.name}".casefold()]
     if not fitting:
-        raise DeviceError(f"no OpenCL device matches {name!r}; {_what_there_is(devices)}")
+        instead = OF_OTHERS if wanted.partition(":")[0] in NOT_OPENCL else ""
+        raise DeviceError(f"no OpenCL device matches {name!r}; {instead}{_what_there_is(devices)}")
     return fitting[0]
 
 

@@ -19,6 +19,15 @@ def test_auto_prefers_a_gpu() -> None:
     assert find_device("auto").kind == ("gpu" if "gpu" in kinds else kinds[0])
 
 
+@pytest.mark.parametrize("name", ["cuda", "CUDA:0", "edgetpu"])
+def test_a_device_of_other_tools_is_an_error_that_says_what_to_write(device: Device, name: str) -> None:
+    with pytest.raises(
+        DeviceError, match="edged computes by OpenCL: write auto, gpu, cpu or numpy; available: "
+    ) as error:
+        find_device(name)
+    assert device.name in str(error.value)
+
+
 def test_an_unknown_device_is_an_error_that_lists_what_there_is(device: Device) -> None:
     with pytest.raises(DeviceError, match="no OpenCL device matches 'Voodoo'") as error:
         find_device("Voodoo")
