@@ -23,7 +23,7 @@ from edged.cli.verbs import VERBS, GroupedHelp
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
 from edged.system import log
 from edged.system.interruption import raise_if_interrupted
-from edged.system.own_command import as_typed, name_config
+from edged.system.own_command import as_typed, examples_as_typed, name_config
 from edged.system.plain_text import fitted, printable_lines
 from edged.system.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
 from edged.system.systemd import is_started_by_systemd
@@ -51,6 +51,10 @@ def run_command_line(argv: Sequence[str]) -> int:
 
 class CommandParser(argparse.ArgumentParser):
     """Reports a wrong command line as edged does all problems, in one line."""
+
+    def format_help(self) -> str:
+        """Return the help, whose examples work as they are printed."""
+        return examples_as_typed(super().format_help())
 
     def error(self, message: str) -> NoReturn:
         """Raises ConfigError, which names the command whose help has the options."""

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 _COMMAND = re.compile(r"`edged ([a-z-][^`]*)`")
+_EXAMPLE = re.compile("^  edged ", re.MULTILINE)
 _CONFIG = re.compile(r"\bCONFIG\b")
 _given: list[str] = []  # the config that this process was started with, if any
 
@@ -24,6 +25,11 @@ def name_config(file: Path | None) -> None:
 def as_typed(text: str) -> str:
     """Return a message with each `edged VERB … CONFIG …` in it as it has to be typed here."""
     return _COMMAND.sub(lambda found: f"`{own_command()} {_filled_in(found[1])}`", text)
+
+
+def examples_as_typed(help_text: str) -> str:
+    """Return a help text with its examples as they have to be typed here."""
+    return _EXAMPLE.sub(lambda _: f"  {own_command()} ", help_text)
 
 
 def _filled_in(arguments: str) -> str:

@@ -90,3 +90,10 @@ def test_the_config_that_was_given_stands_in_the_command(tmp_path: Path) -> None
     done = edged("teach", "versions", file, env={"XDG_STATE_HOME": str(tmp_path)})
 
     assert f"train one with `edged teach train '{file}'`" in done.stdout
+
+
+def test_examples_of_a_help_say_it_so() -> None:
+    help_of = edged("check", "--help", env={"PATH": "/nowhere"})
+
+    assert "edged check edged.yaml --quick" in help_of.stdout
+    assert "\n  edged check" not in help_of.stdout
