@@ -53,6 +53,9 @@ HABITS = (
     Habit("cameras.*.snapshots", ANY, "write snapshot: {{}}"),
     Habit("cameras.*.loop|repeat", ANY, "write at_end: loop"),
     Habit("cameras.*.enabled|enable", ANY, "every camera in the file is on: comment out one that shall be off"),
+    Habit(
+        "cameras.*.record|objects|audio|live|review", ANY, "edged neither records nor detects objects: take it out"
+    ),
     # the model, as in Frigate, ultralytics and onnxruntime
     Habit("model", A_FILE, "write model: {{path: {0}}}"),
     Habit("model", f"({TEXT})", "write model: {{name: {0}}}, or path: before the name of a file"),
@@ -106,6 +109,11 @@ HABITS = (
     Habit("journal", TEXT, "write journal: {{path: FILE}}"),
     Habit("log.level", ANY, "set it by the variable EDGED_LOG_LEVEL=debug, or `edged run --verbose`"),
     Habit("log", TEXT, "write log: {{format: json}}; the level is the variable EDGED_LOG_LEVEL=debug"),
+    Habit(
+        "record|objects|detect|birdseye|go2rtc|review",
+        ANY,
+        "edged neither records nor detects objects: take it out",
+    ),
     Habit("logger|logging|log_level", ANY, "write log:, or set the variable EDGED_LOG_LEVEL=debug for the level"),
 )
 

@@ -59,7 +59,7 @@ def _leave_out(value: dict[str, Any], place: tuple[int | str, ...]) -> str:
         case ("cameras" | "states" as section, str(name), *_) if isinstance(value.get(section), dict):
             value[section].pop(name, None)
             what = f"{BY_NAME[section]} {name}"
-        case ("workers", int(index), *_) if index < len(value["workers"]):
+        case ("workers", int(index), *_) if isinstance(value.get("workers"), list):
             value["workers"][index] = {"device": "numpy"}  # the others keep their numbers
             what = f"worker {index}"
         case _:
