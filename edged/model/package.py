@@ -139,6 +139,8 @@ def _load(wanted: config.ModelConfig) -> Model:
         return _random(wanted.name, wanted)
     if wanted.name in BUNDLED:
         return _bundled(wanted.name, wanted)
+    if wanted.name and is_file_name(wanted.name):
+        raise ModelError(f"there is no model {wanted.name}: give a file by path: {wanted.name}, without name")
     problem = "no model is given" if wanted.name is None else f"there is no model {wanted.name}"
     raise ModelError(f"{problem}: name one of {', '.join(BUNDLED + RANDOM)}, or give the path of an ONNX file")
 

@@ -95,6 +95,10 @@ def test_random_weights_say_that_they_are() -> None:
         ),
         (config.ModelConfig(), "no model is given: name one of digits"),
         (
+            config.ModelConfig(name="own.onnx"),
+            "there is no model own.onnx: give a file by path: own.onnx, without name",
+        ),
+        (
             config.ModelConfig(name="resnet18", size=31),
             "resnet18: size 31×31 is too small: at least 32 pixels a side",
         ),
