@@ -152,7 +152,8 @@ def python() -> str:
     """Return the page of what other programs may import."""
     return _page(
         "Python",
-        "For programs on any host with `pip install` of edged: `edged.Model` needs an OpenCL device or NumPy, "
+        "For programs that the Python of [edged's environment](../how-to/service.md#where-edged-is) runs: "
+        "`.venv/bin/python`, or `/opt/edged/bin/python3`. `edged.Model` needs an OpenCL device or NumPy, "
         "`edged.client` neither. [Programs to begin with](../../examples/README.md).",
         python_reference.parts(),
     )
