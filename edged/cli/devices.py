@@ -110,7 +110,8 @@ def _proof_lines(device: "Device") -> Iterator[str]:
 
 def _camera_lines(cameras: Sequence[CameraFound]) -> Iterator[str]:
     for camera in cameras:
-        yield f"{camera.path}: {camera.name}" + (f"; {camera.problem}" if camera.problem else "")
+        note = camera.problem or ", ".join(camera.formats)
+        yield f"{camera.path}: {camera.name}" + (f"; {note}" if note else "")
     if not cameras:
         yield "no V4L2 camera found (synthetic:digits, URLs, video files and folders need none)"
 

@@ -13,7 +13,7 @@ from edged.config.access import (
     Tls,
     ViewConfig,
 )
-from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, CameraConfig, CameraTls
+from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, CameraConfig, CameraTls, PixelFormat
 from edged.config.fleet import FleetConfig, NatsConfig, NatsTls, OperatorConfig
 from edged.config.notify import NotifyConfig
 from edged.config.pipeline import Config
@@ -57,6 +57,7 @@ __all__ = [
     "NatsTls",
     "NotifyConfig",
     "OperatorConfig",
+    "PixelFormat",
     "Precision",
     "PublishConfig",
     "RecoveryConfig",

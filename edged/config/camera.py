@@ -77,6 +77,9 @@ class CameraTls(Section):
         return insecure
 
 
+PixelFormat = Literal["auto", "mjpeg", "yuyv"]
+
+
 class CameraConfig(Section):
     """A named source of frames."""
 
@@ -96,6 +99,11 @@ class CameraConfig(Section):
     tls: CameraTls | None = Field(None, description="https:// and rtsps:// cameras: the trusted certificate")
     size: tuple[Pixels, Pixels] | None = Field(
         None, description="Width and height requested from the camera; synthetic: 640×480"
+    )
+    format: PixelFormat = Field(
+        "auto",
+        description="Cameras on USB or the board: the format of pixels requested. auto: mjpeg if `size` is above "
+        "640×480, else what the driver chooses",
     )
     fps: Positive | None = Field(None, description="Frames per second requested from the camera; synthetic: 30")
     max_fps: Positive | None = Field(None, description="Frames above this rate are dropped")

@@ -33,3 +33,20 @@ def test_a_node_whose_device_is_gone_says_so(tmp_path: Path) -> None:
 
     assert [camera.name for camera in cameras] == ["video9", "video10"]
     assert {camera.problem for camera in cameras} == {"no such file or directory"}
+
+
+def test_two_cameras_of_one_model_are_distinguished_by_their_sockets(tmp_path: Path) -> None:
+    # given that udev has one link by name for both, which leads to the one that came last
+    for folder in ("dev/v4l/by-id", "dev/v4l/by-path"):
+        (tmp_path / folder).mkdir(parents=True)
+    for number in (0, 2):
+        node = tmp_path / f"sys/video{number}"
+        node.mkdir(parents=True)
+        (node / "name").write_text("C270 HD WEBCAM\n")
+        (tmp_path / f"dev/video{number}").touch()
+        (tmp_path / f"dev/v4l/by-path/usb-1.{number}-index0").symlink_to(f"../../video{number}")
+    (tmp_path / "dev/v4l/by-id/usb-C270-index0").symlink_to("../../video2")
+
+    paths = [camera.path for camera in list_cameras(tmp_path / "sys", tmp_path / "dev")]
+
+    assert [Path(path).name for path in paths] == ["usb-1.0-index0", "usb-1.2-index0"]

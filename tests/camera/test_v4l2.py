@@ -74,3 +74,18 @@ def test_a_jpeg_camera_without_a_whole_picture_is_down(tmp_path: Path, monkeypat
     expected = f"{device} sends no complete picture any more: a picture of {device} is cut short"
     assert expected in (report.error or "")
     assert not camera.hub.frames
+
+
+@pytest.mark.parametrize("keys", ["format: mjpeg", "size: [1280, 720]"])
+def test_a_camera_that_would_give_raw_pictures_gives_jpegs_where_they_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: str
+) -> None:
+    monkeypatch.setenv("V4L2_RAW", "1")
+    with (
+        v4l2_camera(tmp_path, [JPEG], monkeypatch) as device,
+        running_camera(tmp_path, "door", f"{{source: '{device}', {keys}}}") as camera,
+    ):
+        eventually(lambda: camera.hub.has_frames(3))
+        camera.stop()
+
+    assert {round(frame.pixels.mean()) for frame in camera.hub.frames} <= {119, 120, 121}

@@ -1,5 +1,6 @@
-/* A Video4Linux camera that gives Motion JPEG alone, in the processes that preload this library.
+/* A Video4Linux camera that gives Motion JPEG, in the processes that preload this library.
 
+   V4L2_RAW: if set, it gives YUYV until it is asked for Motion JPEG.
    V4L2_CAMERA: a regular file, which takes the place of the device; its pages are the buffers that a program maps.
    V4L2_PICTURES: a folder with 0.jpg, 1.jpg … , which the camera gives in turn, 25 in a second. */
 
@@ -36,12 +37,25 @@ static int fails(int number)
     return -1;
 }
 
+static int is_asked_for_jpeg;
+
+static int is_raw(void)
+{
+    return getenv("V4L2_RAW") && !is_asked_for_jpeg;
+}
+
+static void choose(const struct v4l2_pix_format *format)
+{
+    if (format->pixelformat == V4L2_PIX_FMT_MJPEG || format->pixelformat == V4L2_PIX_FMT_YUYV)
+        is_asked_for_jpeg = format->pixelformat == V4L2_PIX_FMT_MJPEG;
+}
+
 static void describe(struct v4l2_pix_format *format)
 {
     memset(format, 0, sizeof *format);
     format->width = WIDTH;
     format->height = HEIGHT;
-    format->pixelformat = V4L2_PIX_FMT_MJPEG;
+    format->pixelformat = is_raw() ? V4L2_PIX_FMT_YUYV : V4L2_PIX_FMT_MJPEG;
     format->field = V4L2_FIELD_NONE;
     format->sizeimage = LENGTH;
 }
@@ -128,8 +142,11 @@ static int answer(int descriptor, unsigned long request, void *argument)
         parameters->parm.capture.timeperframe.denominator = 25;
         return 0;
     }
-    case VIDIOC_G_FMT:
     case VIDIOC_S_FMT:
+        choose(&((struct v4l2_format *)argument)->fmt.pix);
+        describe(&((struct v4l2_format *)argument)->fmt.pix);
+        return 0;
+    case VIDIOC_G_FMT:
     case VIDIOC_TRY_FMT:
         describe(&((struct v4l2_format *)argument)->fmt.pix);
         return 0;

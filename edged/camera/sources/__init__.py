@@ -27,7 +27,8 @@ def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
     fps = camera.fps or USUAL_FPS
     match _kind(place):
         case "v4l2":
-            return V4l2(int(place) if place.isdigit() else place, camera.size, camera.fps)
+            device = int(place) if place.isdigit() else place
+            return V4l2(device, camera.size, camera.fps, camera.format)
         case "stream":
             return LiveStream(place, camera.user, partial(password_of, camera), camera.tls)
         case "video":

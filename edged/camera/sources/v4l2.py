@@ -1,32 +1,42 @@
 """A camera on USB or on the board, through Video4Linux."""
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
 
 from edged.camera.sources.decode import WholeJpegs, keep_jpegs_encoded, picture_of
 from edged.camera.sources.source import Picture, Pixels
+from edged.config import PixelFormat
 from edged.errors import CameraError, DeviceError
 from edged.system.exclusive_lock import hold
 
 PATIENCE_S = 2.0  # without a complete picture, as without any
+LARGEST_RAW = 640, 480  # up to here USB 2 carries 30 uncompressed pictures a second
+FOURCC: dict[PixelFormat, str] = {"mjpeg": "MJPG", "yuyv": "YUYV"}
+
+
+log = logging.getLogger("edged.camera")
 
 
 class V4l2:
     """A Video4Linux capture device."""
 
-    def __init__(self, device: str | int, size: tuple[int, int] | None = None, fps: float | None = None) -> None:
+    def __init__(
+        self,
+        device: str | int,
+        size: tuple[int, int] | None = None,
+        fps: float | None = None,
+        pixel_format: PixelFormat = "auto",
+    ) -> None:
         """`device`: index or path.
 
-        `size` (width, height) and `fps` are requests: the driver chooses its nearest values.
+        `pixel_format`, `size` (width, height) and `fps` are requests: the driver chooses its nearest values.
         """
         self._path = Path(f"/dev/video{device}" if isinstance(device, int) else device)
-        self._requested: dict[int, float] = (
-            {cv2.CAP_PROP_FRAME_WIDTH: size[0], cv2.CAP_PROP_FRAME_HEIGHT: size[1]} if size else {}
-        )
-        if fps:
-            self._requested[cv2.CAP_PROP_FPS] = fps
+        self._requested = dict(_requests(pixel_format, size, fps))
         self._capture: cv2.VideoCapture | None = None
         self._jpegs: WholeJpegs | None = None
 
@@ -46,6 +56,7 @@ class V4l2:
         for key, value in self._requested.items():
             capture.set(key, value)
         self._capture = capture
+        log.info("%s gives %s", self._path, _given(capture))
         self._jpegs = WholeJpegs(capture, str(self._path), PATIENCE_S) if keep_jpegs_encoded(capture) else None
 
     def read(self) -> Picture:
@@ -80,3 +91,30 @@ class V4l2:
             raise CameraError(f"{self._path} does not exist: see `edged devices` for the cameras found")
         if not os.access(self._path, os.R_OK | os.W_OK):
             raise CameraError(f"{self._path} may not be opened by this user: add the user to the group `video`")
+
+
+def _requests(
+    pixel_format: PixelFormat, size: tuple[int, int] | None, fps: float | None
+) -> Iterator[tuple[int, float]]:
+    """Yield what is asked of the driver, in order: the format first, on which sizes and rates depend.
+
+    By itself a driver gives uncompressed pictures, of which USB 2 carries five in a second at 1920×1080.
+    """
+    if pixel_format == "auto":
+        is_large = size is not None and size[0] * size[1] > LARGEST_RAW[0] * LARGEST_RAW[1]
+        pixel_format = "mjpeg" if is_large else "auto"
+    if pixel_format != "auto":
+        yield cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*FOURCC[pixel_format])
+    if size:
+        yield cv2.CAP_PROP_FRAME_WIDTH, size[0]
+        yield cv2.CAP_PROP_FRAME_HEIGHT, size[1]
+    if fps:
+        yield cv2.CAP_PROP_FPS, fps
+
+
+def _given(capture: cv2.VideoCapture) -> str:
+    """Describe what the driver chose: `MJPG 1280×720, 30 pictures/s`."""
+    code = int(capture.get(cv2.CAP_PROP_FOURCC)).to_bytes(4, "little", signed=True)
+    width, height = (int(capture.get(key)) for key in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
+    name = code.decode("ascii", "replace").rstrip("\0 ")
+    return f"{name} {width}×{height}, {capture.get(cv2.CAP_PROP_FPS):g} pictures/s"
