@@ -122,7 +122,9 @@ def fetch_events(context: Context, address: str, curve: Curve | None = None) -> 
     connection = _Connection(context, address, curve)
     try:
         header, *payloads = yield from connection.answer_to(EventsRequest())
-        msgspec.json.decode(header, type=EventsAnswer)
+        answer = msgspec.json.decode(header, type=EventsAnswer | ReplayFailure)
+        if isinstance(answer, ReplayFailure):
+            raise MessageError(answer.problem)
         lines = payloads[0].split(b"\n") if payloads and payloads[0] else []
         return [msgspec.json.decode(line, type=Event) for line in lines]
     except INVALID_JSON:
@@ -206,7 +208,7 @@ def _decoded(header: bytes) -> ReplayAnswer:
     except INVALID_JSON:
         raise MessageError("the answer to a replay request does not fit the schema: another version?") from None
     if isinstance(answer, ReplayFailure):
-        raise MessageError("the hub cannot read its journal just now")
+        raise MessageError(answer.problem or "the hub cannot read its journal just now")
     return answer
 
 

@@ -52,4 +52,9 @@ class EventsAnswer(Message, frozen=True):
 
 
 class ReplayFailure(Message, frozen=True):
-    """The answer while the journal cannot be read: request again later."""
+    """The answer while the journal cannot be read, or to a request that is none of this protocol."""
+
+    problem: Annotated[
+        str,
+        Meta(description="Why this edged cannot read the request, and both versions; empty: request again later"),
+    ] = ""

@@ -1,5 +1,6 @@
 """Peers that mean harm, or are broken: the hub stays small, cuts them off, counts them and serves the others."""
 
+import json
 import random
 import signal
 import subprocess
@@ -14,13 +15,14 @@ import psutil
 import pytest
 import zmq
 
+from edged import __version__
 from edged.hub.links.authentication import REASONS
 from edged.messages import ReplayRequest
 from edged.system.paths import link_address, runtime_directory
 from tests.e2e.daemon import Daemon, run_edged
 from tests.e2e.daemon_use import listening, rejected
 from tests.e2e.zmtp import COMMAND, GREETING, MORE, connected, frame, header, is_cut, joined, ready, send_until_cut
-from tests.eventually import eventually
+from tests.eventually import LIMIT_MS, eventually
 
 MIB = 1 << 20
 ENDPOINTS = {"publish.address": "SUB", "publish.replay": "DEALER", "link": "DEALER"}  # and who connects there
@@ -93,6 +95,21 @@ def test_a_request_that_is_none_ends_the_connection(daemon: Daemon) -> None:
         peer.connect(daemon.config["publish"]["replay"])
         peer.send(b"{")
         is_rejected(daemon, "malformed", "publish.replay", before)
+
+
+OLD, WRONG = b'{"kind": "replay", "first_seq": 1}', b'{"kind": "replay_request", "limit": -1}'
+
+
+@pytest.mark.parametrize("request_of", [OLD, WRONG])
+def test_a_request_of_another_version_gets_an_answer_with_both(daemon: Daemon, request_of: bytes) -> None:
+    with zmq.Context() as context, context.socket(zmq.DEALER) as peer:
+        peer.setsockopt(zmq.LINGER, 0)
+        peer.connect(daemon.config["publish"]["replay"])
+        peer.send(request_of)
+        assert peer.poll(LIMIT_MS)
+        answer = json.loads(peer.recv())
+    assert answer["kind"] == "replay_failure"
+    assert f"this is edged {__version__} (protocol" in answer["problem"]
 
 
 def test_peers_that_ask_for_much_and_leave_at_once_do_not_end_the_hub(daemon: Daemon) -> None:

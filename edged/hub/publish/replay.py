@@ -20,7 +20,7 @@ from edged.hub.links.guard import Guard
 from edged.hub.links.sockets import REPLAY_THREAD, REPLAYER, bind
 from edged.hub.service_threads import ServiceThreads
 from edged.messages import EventsAnswer, EventsRequest, ReplayAnswer, ReplayFailure, ReplayRequest
-from edged.messages.message import INVALID_JSON
+from edged.messages.message import INVALID_JSON, versions_of
 from edged.messages.replay import Format
 
 log = logging.getLogger("edged.hub")
@@ -117,7 +117,8 @@ class Replay:
             return
         inode = self._reader.inode()
         try:
-            request = _request_in(b"".join(part.bytes for part in parts))
+            content = b"".join(part.bytes for part in parts)
+            request = _request_in(content)
             if isinstance(request, EventsRequest):
                 self._send(peer.bytes, _events_answer(self._events()))
                 return
@@ -125,7 +126,9 @@ class Replay:
             answer = [NOTHING] if inode is None else self._pages.answer(request, most_bytes, inode)
             self._send(peer.bytes, answer)
         except INVALID_JSON:
-            if self._guard:
+            if problem := _problem_of(content):
+                self._send(peer.bytes, [msgspec.json.encode(ReplayFailure(problem=problem))])
+            elif self._guard:
                 self._guard.reject(ENDPOINT, peer)
         except sqlite3.Error as error:
             log.warning("the journal cannot answer a replay request: %s", error)
@@ -198,6 +201,19 @@ def _request_in(json: bytes) -> ReplayRequest | EventsRequest:
         return msgspec.json.decode(json, type=ReplayRequest | EventsRequest)
     except msgspec.ValidationError:
         return msgspec.json.decode(json, type=ReplayRequest)
+
+
+def _problem_of(json: bytes) -> str:
+    """Describe the request of a client of another version; empty for what no edged sends."""
+    try:
+        kind = msgspec.json.decode(json, type=_OfAnyVersion).kind
+    except INVALID_JSON:
+        return ""
+    return f"a request of kind {kind[:40]!r}, or its fields, are unknown here: {versions_of(json)}" if kind else ""
+
+
+class _OfAnyVersion(msgspec.Struct):
+    kind: str = ""
 
 
 def _events_answer(events: Sequence[bytes]) -> list[bytes]:
