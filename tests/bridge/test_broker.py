@@ -5,23 +5,20 @@ import re
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from edged.bridge import broker as module
-from edged.bridge.broker import Broker
-from edged.bridge.retained import RetainedTopics
 from edged.bridge.topics import MqttMessage
-from edged.config import MqttConfig
+from tests.bridge.connection import WILL, connected
 from tests.e2e.broker import has_broker, listener, mosquitto
 from tests.eventually import TURN_S, eventually, free_port, in_background
 
 OPEN = ("allow_anonymous true",)
 TOPIC = "edged/test/door/state"
-WILL = MqttMessage("edged/test/availability", "offline")
 
 
 @pytest.fixture(autouse=True)
@@ -34,16 +31,6 @@ def broker_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.fixture
 def port() -> int:
     return free_port()
-
-
-@contextmanager
-def connected(port: int) -> Iterator[Broker]:
-    """What a bridge publishes by."""
-    address = f"mqtt://127.0.0.1:{port}"
-    broker = Broker(MqttConfig(address=address), "edged-test", WILL, RetainedTopics("test", address))
-    broker.start()
-    yield broker
-    broker.stop(WILL)
 
 
 def test_a_state_that_changes_while_the_broker_hangs_is_the_newest_one_afterwards(

@@ -1,60 +1,21 @@
 """How old predictions are when they arrive, and what they say of it."""
 
-import json
 import signal
-import subprocess
-import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import zmq
 
-from tests.e2e.daemon import MAX_AGE_S, STAMP_S, Daemon, conserves, run_edged
+from tests.e2e.daemon import MAX_AGE_S, STAMP_S, conserves, run_edged
 from tests.e2e.daemon_use import rejected
+from tests.e2e.heard import flooded, heard_from, longest_gap_s, predictions
 from tests.e2e.lateness import Lateness
-from tests.eventually import TURN_MS, eventually, in_background
+from tests.eventually import eventually
 from tests.given_time import GivenTime
 
 STOPPED_S = 4.0  # longer than a camera may be silent
 FLOODING = 100  # subscribers that were disconnected
 GAP_S = 0.3
-
-
-@dataclass
-class Heard:
-    """A message of the stream. `at_s`: when it was received."""
-
-    topic: bytes
-    fields: dict[str, object]
-    at_s: float
-
-
-@contextmanager
-def heard_from(daemon: Daemon) -> Iterator[list[Heard]]:
-    heard: list[Heard] = []
-
-    def listen(stopped: threading.Event) -> None:
-        with zmq.Context() as context, context.socket(zmq.SUB) as socket:
-            socket.subscribe("edged/")
-            socket.connect(daemon.address)
-            while not stopped.is_set():
-                if socket.poll(TURN_MS):
-                    topic, message = socket.recv_multipart()
-                    heard.append(Heard(topic, json.loads(message), time.monotonic()))
-
-    with in_background(listen):
-        eventually(lambda: heard)
-        yield heard
-
-
-def predictions(heard: list[Heard]) -> list[dict[str, object]]:
-    return [each.fields for each in heard if each.topic.endswith(b"/prediction")]
 
 
 def age_s(prediction: dict[str, object]) -> float:
@@ -96,21 +57,7 @@ def test_subscribers_with_topics_by_the_thousand_hold_up_neither_the_hub_nor_the
             eventually(lambda: rejected(daemon, "too_much") > FLOODING)
         left = len(predictions(heard))
         eventually(lambda: len(predictions(heard)) > left + 30)
-        at_s = [each.at_s for each in heard[before:] if each.topic.endswith(b"/prediction")]
         share = given.seconds() / (time.monotonic() - start_s)
-        assert share * max(after - earlier for earlier, after in pairwise(at_s)) <= GAP_S + lateness.stop()
+        assert share * longest_gap_s(heard[before:]) <= GAP_S + lateness.stop()
         assert "camera_down" not in [each.fields["event"] for each in heard if each.topic.endswith(b"/event")]
         assert conserves(daemon.stop())
-
-
-@contextmanager
-def flooded(daemon: Daemon, kind: str, crowd: int) -> Iterator[None]:
-    """So many subscribers with many topics each, which connect again when they are disconnected."""
-    hub = json.dumps({"publish": daemon.address, "key": None, "server_key": None})
-    command = [sys.executable, "-m", "tests.soak.crowd", kind, str(crowd), hub]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as peers:
-        assert peers.stdin
-        assert peers.stdout
-        assert "ready" in peers.stdout.readline()
-        yield
-        peers.kill()
