@@ -203,7 +203,8 @@ def table(costs: Sequence[LayerCost]) -> str:
     rows.append(("sum", "", "", *(f"{number:,}" for number in (*sums, total))))
     others = sum(2 + max(map(len, column)) for column in list(zip(*rows, strict=True))[1:])
     wide = room_for_names((name for name, *_ in rows), others)
-    return "\n".join(aligned([(shortened(name, wide), *cells) for name, *cells in rows], left=2))
+    short = shortened((name for name, *_ in rows), wide)
+    return "\n".join(aligned([(short[name], *cells) for name, *cells in rows], left=2))
 
 
 def _row(cost: LayerCost) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Timer
@@ -50,9 +51,30 @@ def show(text: str, indent: int = 4) -> None:
     print(fitted(as_typed(text), sys.stdout, indent), flush=True)
 
 
-def shortened(name: str, width: int) -> str:
-    """Return a name of at most `width` characters: of a longer one only the end, which differs most."""
-    return name if len(name) <= width else f"…{name[len(name) - width + 1 :]}"
+def shortened(names: Iterable[str], width: int) -> dict[str, str]:
+    """Return for each name one of at most `width` characters: of a longer one the head and the end.
+
+    Where the middle is left out is the same in all, and such that no two look alike; where no place does that,
+    those that would look alike are numbered.
+    """
+    names = list(dict.fromkeys(names))
+    heads = sorted(range(width), key=lambda head: abs(head - 2 * width // 3))
+    cuts = ([_without_middle(name, head, width) for name in names] for head in heads)
+    found = next((cut for cut in cuts if len(set(cut)) == len(names)), None)
+    if found is None:
+        found = [_without_middle(name, width - 1, width) for name in names]
+        counts = Counter(found)
+        found = [
+            f"{cut[: width - 1 - len(str(place))]}…{place}" if counts[cut] > 1 else cut
+            for place, cut in enumerate(found, 1)
+        ]
+    return dict(zip(names, found, strict=True))
+
+
+def _without_middle(name: str, head: int, width: int) -> str:
+    if len(name) <= width:
+        return name
+    return f"{name[:head]}…{name[len(name) - (width - 1 - head) :]}"
 
 
 def room_for_names(names: Iterable[str], others: int) -> int:

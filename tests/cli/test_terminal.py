@@ -15,6 +15,7 @@ from edged.cli.terminal import (
     compiling_shown,
     note,
     print_notes,
+    shortened,
     warn,
 )
 from tests.cli.command import Terminal
@@ -130,3 +131,22 @@ def test_quiet_leaves_warnings_alone(capsys: pytest.CaptureFixture[str]) -> None
     StatusLine().keep("four")
 
     assert capsys.readouterr().err == "edged: one\nedged: warning: three\n"
+
+
+def test_long_names_keep_their_heads_and_no_two_look_alike() -> None:
+    names = [f"layer.{block}.{part}.norm" for block in (3, 5, 7) for part in ("1", "4", "shortcut")]
+
+    for width in range(8, 24):
+        short = shortened(names, width)
+
+        assert len(set(short.values())) == len(names)
+        assert max(map(len, short.values())) <= width
+    assert shortened(names, 13)["layer.5.shortcut.norm"].startswith("layer.5.s")
+
+
+def test_names_that_differ_where_no_place_is_left_are_numbered() -> None:
+    names = [f"{'a' * 20}{left}{'b' * 20}{right}{'c' * 20}" for left in "01" for right in "01"]
+
+    short = shortened(names, 8)
+
+    assert list(short.values()) == ["aaaaaa…1", "aaaaaa…2", "aaaaaa…3", "aaaaaa…4"]

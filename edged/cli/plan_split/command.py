@@ -137,6 +137,7 @@ def _places(report: SplitReport) -> Iterator[str]:
     ways = report.measured
     names = ["the scores" if place.after is None else place.after for place in ways.places]
     wide = room_for_names(names, 11 * len(ways.units) + PLACE_COLUMNS)
+    short = shortened(names, wide)
     heads = "".join(f"{unit.name[:10]:>11}" for unit in ways.units)
     yield f"{'up to':{wide}}{heads}{'crosses':>11}  a single cut there"
     for number, place in list(enumerate(ways.places))[1:]:
@@ -145,7 +146,7 @@ def _places(report: SplitReport) -> Iterator[str]:
         if place.after is not None:
             found = report.figures(ways.at(number))
             cut = f"{place.nbytes * KB:8.1f} kB{found.frames_per_s:7.1f} frames/s{found.latency_s * MS:8.1f} ms"
-        yield f"{shortened(names[number], wide):{wide}}{stretch}{cut}"
+        yield f"{short[names[number]]:{wide}}{stretch}{cut}"
 
 
 def _stretch_s(unit: Unit, number: int) -> float:

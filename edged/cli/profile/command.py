@@ -14,7 +14,7 @@ from edged.cli.terminal import EVERY_S, StatusLine, note, show
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.runtime.select import is_numpy, opencl_device
-from edged.system.machine_state import Account, Machine, in_one_state, watch
+from edged.system.machine_state import LEFT_OUT, Account, Machine, in_one_state, watch
 from edged.worker.proven import open_proven
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def _profile_here(arguments: argparse.Namespace) -> int:
         profiles = [_profile(model, variant, arguments, machine) for variant in variants]
         account = Account.of(*([run.state for run in profile.runs] for profile in profiles))
         peaks, turns = in_one_state(machine, lambda: measure(device), account.state)
-    keep_peaks(device, peaks)
+    if turns[-1].state not in LEFT_OUT:
+        keep_peaks(device, peaks)
     reports = [
         Report(
             Subject.of(model, device, arguments.precision, variant),

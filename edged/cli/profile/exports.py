@@ -16,7 +16,7 @@ from edged.engine.peaks import Peaks
 from edged.engine.profile import KernelProfile, Run, by_layer
 from edged.errors import ConfigError
 
-ABOVE = "Above a roof: the data came from a cache, or the kernel saves multiplications (Winograd)."
+WHY_ABOVE = "Above a roof: the data came from a cache, or the kernel saves multiplications (Winograd)."
 NAMED = 8  # layers with a label: those that take longest; the others have tooltips only
 JOBS = 5  # jobs in the trace: enough to see what repeats
 HOST, DEVICE = 1, 2  # process numbers in the trace
@@ -41,10 +41,10 @@ def roofline(report: Report) -> str:
     colors = dict(zip(dict.fromkeys(layer.cost.kernel for layer in layers), COLORS, strict=False))
     for layer in layers:
         radius = 2.5 + 60 * math.sqrt(report.share_of_frame(layer) / math.pi) / 2
-        chart.dot(_point(layer), colors.get(layer.cost.kernel, COLORS[-1]), _tooltip(report, layer, peaks), radius)
+        chart.dot(_point(layer), colors.get(layer.cost.kernel, COLORS[-1]), _tooltip(report, layer), radius)
     for layer in layers[:NAMED]:
         chart.label(_point(layer), layer.cost.operator)
-    chart.legend(colors, ABOVE)
+    chart.legend(colors, WHY_ABOVE)
     return chart.svg()
 
 
@@ -72,11 +72,11 @@ def _draw_roofs(chart: Chart, x: LogAxis, y: LogAxis, peaks: Peaks) -> None:
     chart.line([(start, start * slope), (top / slope, top), (x.high, top)])
 
 
-def _tooltip(report: Report, layer: KernelProfile, peaks: Peaks) -> str:
+def _tooltip(report: Report, layer: KernelProfile) -> str:
     return (
         f"{layer.cost.operator}\n{layer.cost.kernel}: {layer.seconds * 1e6:.1f} µs, "
         f"{report.share_of_frame(layer):.1%} of the frame\n{layer.flops_per_s / 1e9:.1f} GFLOP/s, "
-        f"{layer.bytes_per_s / 1e9:.1f} GB/s, {layer.share_of_bound(peaks):.0%} of the roofline"
+        f"{layer.bytes_per_s / 1e9:.1f} GB/s; roofline: {report.of_roofline(layer).strip() or 'unknown'}"
     )
 
 

@@ -11,11 +11,13 @@ from edged.engine.peaks import Peaks
 from edged.engine.profile import KernelProfile, Profile, side_by_side
 from edged.model.cost import macs
 from edged.model.package import Model
-from edged.system.machine_state import ANY, Account
+from edged.system.machine_state import ANY, LEFT_OUT, Account
 from edged.system.plain_text import counted, short_number
 
 PROFILE_COLUMNS = 2 + 19 + 9 + 8 + 6 + 2 + 15 + 6  # beside the layers' names
 COMPARE_COLUMNS = 2 + 19 + 9 + 2 + 19 + 9 + 7
+CACHE = "     cache"  # below the names of the roofs
+ABOVE = "     above"
 US = 1e6
 MS = 1e3
 
@@ -74,7 +76,14 @@ class Report:
         flops, nbytes = self.peaks.flops_per_s / 1e9, self.peaks.bytes_per_s / 1e9
         when = "by `edged profile`, the last time" if self.subject.worker else "here"
         most = f"{short_number(flops)} GFLOP/s, and {short_number(nbytes)} GB/s from memory"
+        if self.are_roofs_disturbed:
+            return f"roofs: too low to compare with, since their measurement was {self.peaks_state} (got {most})"
         return f"measured {when}: at most {most}"
+
+    @property
+    def are_roofs_disturbed(self) -> bool:
+        """Whether the roofs may be too low: other programs took part of the processors meanwhile."""
+        return self.peaks_state in LEFT_OUT
 
     def share_of_frame(self, kernel: KernelProfile) -> float:
         return kernel.seconds / self.profile.wall_s
@@ -83,22 +92,27 @@ class Report:
         """Format one line per kernel, and their sum against the wall time."""
         kernels = self.profile.kernels
         wide = room_for_names((kernel.cost.operator for kernel in kernels), PROFILE_COLUMNS)
+        short = shortened((kernel.cost.operator for kernel in kernels), wide)
         heading = f"{'layer':{wide}}  {'kernel':19}{'µs':>9}{'GFLOP/s':>8}{'GB/s':>6}  {'roofline':15}{'frame':>6}"
-        return "\n".join([self.title, self.roofs, heading, *(self._line(k, wide) for k in kernels), *self._sums()])
+        lines = (f"{short[kernel.cost.operator]:{wide}}{self._figures(kernel)}" for kernel in kernels)
+        return "\n".join([self.title, self.roofs, heading, *lines, *self._sums()])
 
-    def _line(self, kernel: KernelProfile, wide: int) -> str:
+    def _figures(self, kernel: KernelProfile) -> str:
         cost = kernel.cost
         speed = f"{kernel.flops_per_s / 1e9:8.1f}" if cost.macs else f"{'':8}"
-        roofline = self._of_roofline(kernel)
         return (
-            f"{shortened(cost.operator, wide):{wide}}  {cost.kernel:19}{kernel.seconds * US:9.1f}{speed}"
-            f"{kernel.bytes_per_s / 1e9:6.1f}  {roofline:15}{self.share_of_frame(kernel):6.1%}"
+            f"  {cost.kernel:19}{kernel.seconds * US:9.1f}{speed}"
+            f"{kernel.bytes_per_s / 1e9:6.1f}  {self.of_roofline(kernel):15}{self.share_of_frame(kernel):6.1%}"
         )
 
-    def _of_roofline(self, kernel: KernelProfile) -> str:
-        if self.peaks is None:
+    def of_roofline(self, kernel: KernelProfile) -> str:
+        """Format the share of the lower roof; above it, why: no kernel is faster than a roof that holds for it."""
+        if self.peaks is None or self.are_roofs_disturbed:
             return ""
-        return f"{kernel.share_of_bound(self.peaks):.0%}".rjust(4) + f" {kernel.bound(self.peaks)}"
+        share, bound = kernel.share_of_bound(self.peaks), kernel.bound(self.peaks)
+        if share > 1:
+            return {"memory": CACHE, "arithmetic": ABOVE}[bound]
+        return f"{share:.0%}".rjust(4) + f" {bound}"
 
     def _sums(self) -> list[str]:
         profile, count = self.profile, len(self.profile.kernels)
@@ -119,22 +133,23 @@ class Report:
             return []
         low, _, high = (value * MS for value in quartiles([run.wall_s for run in self.profile.runs]))
         lines = [str(self.account), f"middle half of the wall times: {low:.3f} to {high:.3f} ms"]
-        if self.peaks_state not in {ANY, self.account.state or self.peaks_state}:
+        if self.peaks_state not in {ANY, *LEFT_OUT, self.account.state or self.peaks_state}:
             lines.append(f"WARNING: the roofs were measured in another state: {self.peaks_state}")
         return lines
 
     def _least(self) -> str:
-        if (peaks := self.peaks) is None:
+        if (peaks := self.peaks) is None or self.are_roofs_disturbed:
             return ""
-        least_s = sum(kernel.share_of_bound(peaks) * kernel.seconds for kernel in self.profile.kernels)
+        least_s = sum(min(1.0, kernel.share_of_bound(peaks)) * kernel.seconds for kernel in self.profile.kernels)
         return f" (the roofline's bound: {least_s * MS:.3f} ms)"
 
     def beside(self, other: "Report") -> str:
         """Format one line per layer, with the kernels of both plans and the ratio of their times."""
         pairs = side_by_side(self.profile.kernels, other.profile.kernels)
         wide = room_for_names((mine.cost.operator for mine, _ in pairs), COMPARE_COLUMNS)
+        short = shortened((mine.cost.operator for mine, _ in pairs), wide)
         lines = [
-            f"{shortened(mine.cost.operator, wide):{wide}}  {mine.cost.kernel:19}{mine.seconds * US:9.1f}"
+            f"{short[mine.cost.operator]:{wide}}  {mine.cost.kernel:19}{mine.seconds * US:9.1f}"
             f"  {theirs.cost.kernel:19}{theirs.seconds * US:9.1f}{theirs.seconds / mine.seconds:7.2f}"
             for mine, theirs in pairs
         ]
