@@ -23,7 +23,23 @@ WINDOW_S = 60.0
 SHOWN = 5  # times in a window: a reader sees that it continues
 KNOWN = 256  # different messages at a time
 
-DURATION = re.compile(r"\d[\d.]*(?= m?s\b)")  # "again in 0.5 s" and "again in 1 s" are the same message
+NAMED_BY = (
+    "camera",
+    "worker",
+    "peer",
+    "status",
+    "signal",
+    "code",
+    "line",
+    "port",
+)  # a number after it is no figure
+FIGURE = (
+    re.compile(  # "again in 0.5 s" and "again in 1 s" are the same message, "127.0.0.1" and "door-1" no figures
+        r"(?<![\w.,:/'\"#-])"
+        + "".join(f"(?<!{word} )" for word in NAMED_BY)
+        + r"\d+(?:,\d{3})*(?:\.\d+)?(?=[\s%;)]|[,:.](?:\s|$)|$)"
+    )
+)
 
 
 @dataclass(slots=True)
@@ -38,14 +54,20 @@ class _Logged:
 
 
 class Sparing(logging.Handler):
-    """Passes records to `target`; the same message, whatever durations it contains, `SHOWN` times in `WINDOW_S`.
+    """Passes records to `target`; the same message, whatever figures it contains, `SHOWN` times in `WINDOW_S`.
 
-    `clock`: seconds, monotonic. The count of suppressed records is logged with the first one after the window, or
-    by `close`.
+    `clock`: seconds, monotonic; `now`: seconds since 1970. The count of suppressed records is logged, with the
+    time of that moment, before the first record after the window, or by `close`.
     """
 
-    def __init__(self, target: logging.Handler, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        target: logging.Handler,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
         super().__init__()
+        self._now = now
         self._target = target
         self._clock = clock
         self._logged: dict[tuple[str, int, str], _Logged] = {}  # oldest first
@@ -55,7 +77,7 @@ class Sparing(logging.Handler):
         now = self._clock()
         while self._logged and (now - self._oldest().since_s >= WINDOW_S or len(self._logged) >= KNOWN):
             self._close_oldest()
-        key = (record.name, record.levelno, DURATION.sub("#", record.getMessage()))
+        key = (record.name, record.levelno, FIGURE.sub("#", record.getMessage()))
         logged = self._logged.get(key)
         if logged is None:
             self._logged[key] = _Logged(record, now)
@@ -78,6 +100,8 @@ class Sparing(logging.Handler):
         logged = self._logged.pop(next(iter(self._logged)))
         if logged.pop_suppressed:
             record = copy.copy(logged.record)
+            record.created = self._now()
+            record.msecs = record.created % 1 * 1000
             seconds = self._clock() - logged.since_s
             again = f"repeated {counted(logged.pop_suppressed, 'time')} in the last {seconds:.0f} s"
             record.msg, record.args, record.exc_info, record.exc_text = (

@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -82,8 +83,10 @@ class Page(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.lines: list[str] = []
+        self.times: list[float] = []
 
     def emit(self, record: logging.LogRecord) -> None:
+        self.times.append(record.created)
         self.lines.append(record.getMessage())
 
 
@@ -134,6 +137,45 @@ def test_the_same_with_another_pause_is_the_same(reader: Reader) -> None:
     for pause in range(SHOWN + 3):
         reader.log.warning("camera door was killed; it starts again in %g s", pause / 2)
     assert len(reader.page.lines) == SHOWN
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        "the hub paused for {} s: it was stopped",
+        "the journal is {}% full",
+        "{} predictions were dropped",
+        "lost {}, and more",
+    ],
+)
+def test_the_same_with_other_figures_is_the_same(reader: Reader, figures: str) -> None:
+    for number in range(SHOWN + 3):
+        reader.log.warning(figures.format(number * 500 / 8 if number % 2 else f"{number * 1500:,}"))
+
+    assert len(reader.page.lines) == SHOWN
+
+
+@pytest.mark.parametrize(
+    "name", ["camera 1{} is down", "door-1{} is down", "tcp://127.0.0.1:94{} is lost", "ended with status 1{}"]
+)
+def test_the_same_of_another_name_is_another(reader: Reader, name: str) -> None:
+    for number in range(SHOWN + 3):
+        reader.log.warning(name.format(number))
+
+    assert len(reader.page.lines) == SHOWN + 3
+
+
+def test_the_count_has_the_time_at_which_it_is_logged(reader: Reader) -> None:
+    for _ in range(SHOWN + 1):
+        reader.log.warning("camera door is down")
+    reader.log.warning("camera gate is down")
+    before = time.time()
+
+    reader.now = 61
+    reader.log.warning("camera gate is up")
+
+    assert "repeated 1 time" in reader.page.lines[-2]
+    assert before <= reader.page.times[-2]
 
 
 def test_the_count_is_logged_at_the_end(reader: Reader) -> None:
