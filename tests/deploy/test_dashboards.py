@@ -104,6 +104,21 @@ def test_each_panel_says_what_it_shows_in_a_unit_that_grafana_knows(file: Path) 
 
 
 @each_file
+def test_each_panel_says_what_it_means_that_it_is_empty(file: Path) -> None:
+    empty = {
+        panel["title"]: panel["fieldConfig"]["defaults"].get("noValue", "") for panel in panels_of(loaded(file))
+    }
+    assert [title for title, words in empty.items() if len(words) < len("No data")] == []
+
+
+def test_a_board_without_a_power_sensor_reads_so_on_each_panel_about_energy() -> None:
+    panels = panels_of(loaded(GRAFANA / "dashboards/energy.json"))
+    asked = [panel for panel in panels if re.search("joules|watts", str(panel["targets"]))]
+    assert len(asked) > 8
+    assert all("power sensor" in panel["fieldConfig"]["defaults"]["noValue"] for panel in asked)
+
+
+@each_file
 def test_it_asks_the_datasource_that_is_chosen(file: Path) -> None:
     dashboard = loaded(file)
     askers = [*panels_of(dashboard), *(target for panel in panels_of(dashboard) for target in panel["targets"])]

@@ -100,7 +100,7 @@ def _frames() -> list[Panel]:
             "docs/reference/metrics.md explains each reason.",
             Series(happening(dropped, *BOTH, "reason"), f"{NAME}: {{{{reason}}}}"),
             stacked=True,
-            nothing="None was",
+            nothing="No frames were dropped",
             width=8,
         ),
         lines(
@@ -141,5 +141,6 @@ def _drift() -> list[Panel]:
             units.PercentUnit,
             "Where the truth is known: synthetic cameras, folders named by label.",
             Series(share(rate(right, *BOTH), rate(of_camera(truth), *BOTH)), NAME),
+            nothing="The labels of this camera's pictures are not known",
         ),
     ]

@@ -9,6 +9,8 @@ from tools.dashboards.panels import PER_SECOND, Panel, Series, bars, lines, numb
 from tools.dashboards.promql import mean, of_node, quantile, rate, share
 
 RAILS = of_node("edged_energy_joules_total", 'rail=~"$rail"')
+NO_SENSOR = "This board has no power sensor, and `energy` in its config estimates none"
+NO_POWER = "No power sensor"
 PREDICTION = of_node("edged_inference_joules")
 
 
@@ -35,16 +37,31 @@ def _now() -> list[Panel]:
     average = f"sum(rate({RAILS}[$__range]))"
     predictions = rate(of_node("edged_predictions_total"))
     return [
-        number("Power now", units.Watt, "Of the rails that are chosen.", rate(RAILS)),
-        number("Power, on average", units.Watt, "In the time shown.", average),
-        number("Energy of a day", units.KiloWattHour, "At that average.", f"{average} * 24 / 1000"),
-        number("Cost of a day", units.NoUnit, "At the price above.", f"{average} * 24 / 1000 * $price"),
-        number("Joules a prediction", units.Joule, "As published with it, on average.", mean(PREDICTION)),
+        number("Power now", units.Watt, "Of the rails that are chosen.", rate(RAILS), nothing=NO_POWER),
+        number("Power, on average", units.Watt, "In the time shown.", average, nothing=NO_POWER),
+        number(
+            "Energy of a day", units.KiloWattHour, "At that average.", f"{average} * 24 / 1000", nothing=NO_POWER
+        ),
+        number(
+            "Cost of a day",
+            units.NoUnit,
+            "At the price above.",
+            f"{average} * 24 / 1000 * $price",
+            nothing=NO_POWER,
+        ),
+        number(
+            "Joules a prediction",
+            units.Joule,
+            "As published with it, on average.",
+            mean(PREDICTION),
+            nothing=NO_POWER,
+        ),
         number(
             "All joules a prediction",
             units.Joule,
             "Of the rails that are chosen, idle time included.",
             share(rate(RAILS), predictions),
+            nothing=NO_POWER,
         ),
     ]
 
@@ -57,6 +74,7 @@ def _rails() -> list[Panel]:
             "Measured, or estimated from the processor's time: the method stands behind the name.",
             Series(rate(RAILS, "host", "rail", "method"), "{{host}} {{rail}} ({{method}})"),
             stacked=True,
+            nothing=NO_SENSOR,
         ),
         lines(
             "How many of them are the idle board's?",
@@ -64,6 +82,7 @@ def _rails() -> list[Panel]:
             "What was measured at the start, before any frame (energy.idle_s).",
             Series(of_node("edged_idle_watts", 'rail=~"$rail"'), "{{host}} {{rail}} idle"),
             Series(rate(RAILS, "host", "rail"), "{{host}} {{rail}}"),
+            nothing=NO_SENSOR,
         ),
     ]
 
@@ -78,6 +97,7 @@ def _predictions() -> list[Panel]:
             "Mean, median and p99 of what is published with each.",
             Series(mean(PREDICTION, "node", "method"), f"{name} mean"),
             *(Series(quantile(of, buckets, "node", "method"), f"{name} p{of * 100:.0f}") for of in (0.5, 0.99)),
+            nothing=NO_SENSOR,
         ),
         lines(
             "How many predictions does a joule give?",
@@ -85,6 +105,7 @@ def _predictions() -> list[Panel]:
             "Of all that the rails supplied, idle time included: grows with the load.",
             Series(share(rate(of_node("edged_predictions_total"), "node"), rate(RAILS, "node"))),
             width=6,
+            nothing=NO_SENSOR,
         ),
         bars(
             "How is it measured?",
@@ -92,5 +113,6 @@ def _predictions() -> list[Panel]:
             "Predictions a second by method; `none` has no joules and is left out.",
             Series(rate(of_node("edged_inference_joules_count"), "node", "method"), name),
             width=6,
+            nothing=NO_SENSOR,
         ),
     ]

@@ -7,7 +7,7 @@ from tools.dashboards.frame import CAMERA, NODE, Row, dashboard
 from tools.dashboards.panels import BAD, PER_SECOND, WARN, Panel, Series, bars, lines
 from tools.dashboards.promql import mean, of_camera, of_node, quantile, rate, share, total
 
-NOBODY = "Nobody times layers: edged profile --attach CONFIG --count 1000"
+NOBODY = "No layers were timed; to time them: edged profile --attach CONFIG --count 1000"
 ON_DEVICE = 'stage=~"upload|forward|download"'
 
 

@@ -3,6 +3,7 @@
 from grafana_foundation_sdk.models import units
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
+from tools.dashboards.energy import NO_SENSOR
 from tools.dashboards.frame import FIRING, JOB, NODE, Row, dashboard
 from tools.dashboards.heat import HOT, heat
 from tools.dashboards.panels import (
@@ -97,7 +98,7 @@ def _alerts() -> Panel:
         "Each has a runbook: deploy/prometheus/.",
         Series(f"sum by (node, alertname, severity) ({FIRING})", "{{node}} {{alertname}} ({{severity}})"),
         stacked=True,
-        nothing="None does",
+        nothing="No alert fires",
     )
 
 
@@ -144,5 +145,6 @@ def _compared() -> list[Panel]:
             "All rails of the board; the dashboard Energy says which.",
             Series(rate(of_node("edged_energy_joules_total"), "node")),
             width=8,
+            nothing=NO_SENSOR,
         ),
     ]

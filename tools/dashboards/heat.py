@@ -5,6 +5,8 @@ from grafana_foundation_sdk.models import units
 from tools.dashboards.panels import BAD, GOOD, WARN, Panel, Series, lines, states
 from tools.dashboards.promql import of_node
 
+NO_THERMOMETER = "This board has no temperature sensor that the kernel shows"
+NO_CLOCK = "The kernel of this board does not show the processors' clock"
 HOT = ((75, WARN), (85, BAD))
 
 
@@ -18,6 +20,7 @@ def heat() -> list[Panel]:
             "Every sensor that the kernel shows, of the board and of its workers' hosts.",
             Series(of_node("edged_temperature_celsius"), "{{host}} {{sensor}}"),
             limits=HOT,
+            nothing=NO_THERMOMETER,
             width=8,
         ),
         lines(
@@ -25,6 +28,7 @@ def heat() -> list[Panel]:
             units.Hertz,
             "By clock domain. A low one alone may just be idle.",
             Series(of_node("edged_frequency_hertz"), name),
+            nothing=NO_CLOCK,
             width=8,
         ),
         states(
@@ -32,6 +36,7 @@ def heat() -> list[Panel]:
             "The highest clock that is allowed now is below what the hardware can.",
             Series(f"{allowed} < bool 0.95 * {most}", name),
             words={0: ("full clock", GOOD), 1: ("throttled", BAD)},
+            nothing=NO_CLOCK,
             width=8,
         ),
     ]

@@ -18,6 +18,7 @@ P = TypeVar("P", timeseries.Panel, stat.Panel, statetimeline.Panel, heatmap.Pane
 DATASOURCE = kinds.DataSourceRef(type_val="prometheus", uid="${datasource}")
 PER_SECOND = "suffix:/s"
 WARN, BAD, GOOD = "orange", "red", "green"
+NO_DATA = "No data in the time shown: look whether the board answers Prometheus"
 Limits = Sequence[tuple[float, str]]  # from which value on which colour; green below the first
 
 
@@ -37,7 +38,7 @@ def lines(
     limits: Limits = (),
     width: int = 12,
     stacked: bool = False,
-    nothing: str = "",
+    nothing: str = NO_DATA,
 ) -> timeseries.Panel:
     """Build a panel of curves over time, with limits as dashed lines. `nothing`: its text without data."""
     legend = common.VizLegendOptions().display_mode(kinds.LegendDisplayMode.TABLE).show_legend(True)
@@ -45,27 +46,37 @@ def lines(
     tooltip = common.VizTooltipOptions().mode(kinds.TooltipDisplayMode.MULTI).sort(kinds.SortOrder.DESCENDING)
     panel = timeseries.Panel().legend(legend).tooltip(tooltip).line_width(1).fill_opacity(50 if stacked else 10)
     panel = panel.min(0).show_points(kinds.VisibilityMode.NEVER)
-    if nothing:
-        panel = panel.no_value(nothing)
     if stacked:
         panel.stacking(common.StackingConfig().mode(kinds.StackingMode.NORMAL).group("A"))
     if limits:
         panel.thresholds_style(common.GraphThresholdsStyleConfig().mode(kinds.GraphThresholdsStyleMode.DASHED))
-    return drawn(panel, title, unit, meaning, queries_of(series), limits, width, 8)
+    return drawn(panel, title, unit, meaning, queries_of(series), limits, (width, 8), nothing)
 
 
 def number(
-    title: str, unit: str, meaning: str, expression: str, *, limits: Limits = (), width: int = 4
+    title: str,
+    unit: str,
+    meaning: str,
+    expression: str,
+    *,
+    limits: Limits = (),
+    width: int = 4,
+    nothing: str = "No data",
 ) -> stat.Panel:
     """Build a panel with the current value, and its curve in the background."""
     last = common.ReduceDataOptions().calcs(["lastNotNull"]).values(False)
     panel = stat.Panel().reduce_options(last).graph_mode(kinds.BigValueGraphMode.AREA)
     panel = panel.color_mode(kinds.BigValueColorMode.VALUE if limits else kinds.BigValueColorMode.NONE)
-    return drawn(panel, title, unit, meaning, queries_of([Series(expression, title)]), limits, width, 4)
+    return drawn(panel, title, unit, meaning, queries_of([Series(expression, title)]), limits, (width, 4), nothing)
 
 
 def states(
-    title: str, meaning: str, *series: Series, words: Mapping[int, tuple[str, str]], width: int = 12
+    title: str,
+    meaning: str,
+    *series: Series,
+    words: Mapping[int, tuple[str, str]],
+    width: int = 12,
+    nothing: str = NO_DATA,
 ) -> statetimeline.Panel:
     """Build a panel of states over time. `words`: the name and colour of each value."""
     results = {
@@ -75,24 +86,26 @@ def states(
     legend = common.VizLegendOptions().display_mode(kinds.LegendDisplayMode.LIST).show_legend(True)
     panel = statetimeline.Panel().mappings([ValueMap(options=results)]).merge_values(True).row_height(0.8)
     panel = panel.legend(legend.placement(kinds.LegendPlacement.BOTTOM)).show_value(kinds.VisibilityMode.AUTO)
-    return drawn(panel, title, units.NoUnit, meaning, queries_of(series), (), width, 8)
+    return drawn(panel, title, units.NoUnit, meaning, queries_of(series), (), (width, 8), nothing)
 
 
 def spread(title: str, unit: str, meaning: str, buckets: str, *, width: int = 12) -> heatmap.Panel:
     """Build a heat map of a histogram over time. `buckets`: their increases, by `le`."""
     query = _query(Series(buckets, "{{le}}"), "A").format(PromQueryFormat.HEATMAP)
     panel = heatmap.Panel().calculate(False).y_axis(heatmap.YAxisConfig().unit(unit))
-    return drawn(panel, title, unit, meaning, [query], (), width, 8)
+    return drawn(panel, title, unit, meaning, [query], (), (width, 8), NO_DATA)
 
 
 def bars(
-    title: str, unit: str, meaning: str, *series: Series, width: int = 12, nothing: str = "None"
+    title: str, unit: str, meaning: str, *series: Series, width: int = 12, nothing: str = NO_DATA
 ) -> bargauge.Panel:
     """Build a panel of bars, one for each series. `nothing`: its text without data."""
     last = common.ReduceDataOptions().calcs(["lastNotNull"]).values(False)
     panel = bargauge.Panel().reduce_options(last).orientation(kinds.VizOrientation.HORIZONTAL)
-    panel = panel.display_mode(kinds.BarGaugeDisplayMode.BASIC).min(0).no_value(nothing)
-    return drawn(panel, title, unit, meaning, [each.instant() for each in queries_of(series)], (), width, 8)
+    panel = panel.display_mode(kinds.BarGaugeDisplayMode.BASIC).min(0)
+    return drawn(
+        panel, title, unit, meaning, [each.instant() for each in queries_of(series)], (), (width, 8), nothing
+    )
 
 
 def drawn(
@@ -102,10 +115,12 @@ def drawn(
     meaning: str,
     queries: list[Dataquery],
     limits: Limits,
-    width: int,
-    height: int,
+    size: tuple[int, int],
+    nothing: str,
 ) -> P:
-    """Complete a panel by the settings that every kind has."""
+    """Complete a panel by the settings that every kind has. `size`: width, height; `nothing`: without data."""
+    width, height = size
+    panel = panel.no_value(nothing)
     panel = panel.title(title).description(meaning).datasource(DATASOURCE).unit(unit).span(width).height(height)
     for query in queries:
         panel = panel.with_target(query)

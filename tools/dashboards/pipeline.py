@@ -120,7 +120,7 @@ def _dropped() -> list[Panel]:
             "docs/reference/metrics.md explains each reason.",
             Series(happening(dropped, "reason"), "{{reason}}"),
             stacked=True,
-            nothing="None was",
+            nothing="No frames were dropped",
             width=8,
         ),
         bars(

@@ -36,7 +36,7 @@ def journal() -> list[Panel]:
             units.Short,
             "Predictions since edged started that were not kept in time, by reason.",
             Series(known(of_node("edged_journal_errors_total"), "node", "reason"), "{{node}} {{reason}}"),
-            nothing="Nothing was",
+            nothing="Everything was written to the journal in time",
             width=6,
         ),
     ]
@@ -52,7 +52,7 @@ def refused() -> list[Panel]:
                 known(of_node("edged_peers_rejected_total"), "node", "endpoint", "reason"),
                 "{{node}} {{endpoint}}: {{reason}}",
             ),
-            nothing="Nobody was",
+            nothing="No connection was refused or cut off",
         ),
         states(
             "Which address accepts any host?",

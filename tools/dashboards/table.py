@@ -7,7 +7,7 @@ from grafana_foundation_sdk.models import units
 from grafana_foundation_sdk.models.dashboard import DataTransformerConfig, DynamicConfigValue
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
-from tools.dashboards.panels import Limits, Series, drawn, queries_of, steps_of
+from tools.dashboards.panels import NO_DATA, Limits, Series, drawn, queries_of, steps_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def by_label(title: str, meaning: str, label: str, link: str, *columns: Column, 
         panel = panel.override_by_name(column.name, _look(column))
     panel = panel.override_by_name(label, [DynamicConfigValue("links", [{"title": "Show it", "url": link}])])
     tables = [query.instant().format(PromQueryFormat.TABLE) for query in queries]
-    return drawn(panel, title, units.Short, meaning, tables, (), width, 8)
+    return drawn(panel, title, units.Short, meaning, tables, (), (width, 8), NO_DATA)
 
 
 def _look(column: Column) -> list[DynamicConfigValue]:

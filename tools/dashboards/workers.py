@@ -58,7 +58,7 @@ def workers() -> list[Panel]:
                 known(of_node("edged_worker_restarts_total"), "node", "worker", "reason"),
                 "{{node}} {{worker}}: {{reason}}",
             ),
-            nothing="None was lost",
+            nothing="No worker was lost",
             width=8,
         ),
     ]
