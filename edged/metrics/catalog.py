@@ -85,7 +85,7 @@ class PredictionMetrics:
 
 
 class CameraMetrics:
-    """Cameras: up, frozen, reconnects and snapshots."""
+    """Cameras: up, ended, frozen, reconnects and snapshots."""
 
     def __init__(self, declare: Declare) -> None:
         self.camera_frozen = declare.quick_gauge(
@@ -95,6 +95,11 @@ class CameraMetrics:
         )
         self.camera_up = declare.quick_gauge(
             "edged_camera_up", "1 while the camera delivers pictures, else 0.", ["camera"]
+        )
+        self.camera_ended = declare.quick_gauge(
+            "edged_camera_ended",
+            "1 when the camera's source, such as a video file, has no more frames, else 0.",
+            ["camera"],
         )
         self.last_frame = declare.quick_gauge(
             "edged_last_frame_timestamp_seconds",

@@ -143,6 +143,19 @@ def test_up_and_down_are_reported_once(desk: Desk) -> None:
     assert desk.cameras.state("door") == "down: unplugged"
 
 
+def test_a_camera_that_has_ended_is_told_apart_from_one_that_is_down(desk: Desk) -> None:
+    door = desk.peer("camera/door")
+    door.send(report())
+    desk.hear()
+    assert desk.value("edged_camera_ended") == 0
+
+    door.send(report(up=False, ended=True))
+    desk.hear()
+
+    assert desk.value("edged_camera_up") == 0
+    assert desk.value("edged_camera_ended") == 1
+
+
 def test_a_camera_that_says_nothing_is_down_until_it_speaks_again(desk: Desk) -> None:
     door = desk.peer("camera/door")
     door.send(report())

@@ -76,6 +76,7 @@ def _to_cameras(metrics: Metrics) -> None:
             metrics.snapshots.labels(camera, result)
         metrics.predictions.labels(camera, "m")
         metrics.camera_frozen.labels(camera)
+        metrics.camera_ended.labels(camera)
 
 
 def _to_workers(metrics: Metrics) -> None:

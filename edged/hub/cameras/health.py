@@ -35,6 +35,7 @@ class CameraStates:
         self.ended.discard(name)
         self.removed.discard(name)
         self._metrics.camera_up.labels(name).set(0)
+        self._metrics.camera_ended.labels(name).set(0)
         self._metrics.camera_frozen.labels(name).set(0)
         self._metrics.reconnects.labels(name).inc(0)
         for reason in DROPPED:
@@ -45,6 +46,7 @@ class CameraStates:
         self.ended.add(name)
         self.removed.add(name)
         self._metrics.camera_up.remove(name)
+        self._metrics.camera_ended.remove(name)
         self._metrics.camera_frozen.remove(name)
 
     def replace(self, name: str) -> None:
@@ -79,6 +81,7 @@ class CameraStates:
         if report.ended:
             self._liveness.camera_left(name)
             self.ended.add(name)
+            self._metrics.camera_ended.labels(name).set(1)
             return [
                 HubEvent("camera_ended", f"camera {name} has ended: its source has no more frames", camera=name)
             ]
