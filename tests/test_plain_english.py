@@ -36,6 +36,10 @@ INSTEAD = {
     r"turned away": "rejected",
     r"(?:made|make|makes) way": "yield",
     r"in vain": "without success",
+    r"answered the same": "agree",
+    r"whose label is known": "labelled",
+    r"runs by another": "runs with other settings, uses another file",
+    r"no edged runs": "no running edged uses",
     r"who asks|who has asked": "the client",
     r"stands? still|stood still": "is frozen, is stopped, has paused",
 }

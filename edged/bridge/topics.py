@@ -138,7 +138,7 @@ class Discovery:
         device = {"device": self._device(None)}
         running = {"name": "Running", "state_topic": self._topics.availability, "device_class": "connectivity"}
         yield self._entity("binary_sensor", None, "running", running | on_off() | device)
-        answers = {"name": "Answers on", "state_topic": self._topics.status}
+        answers = {"name": "Inference device", "state_topic": self._topics.status}
         template = {"value_template": "{{ value_json.device }}"}
         yield self._entity("sensor", None, "device", answers | template | self._available() | device)
 

@@ -109,7 +109,7 @@ def _address(where: str | Path | None, settings: Sequence[Override]) -> str:
     folder = runtime_folder_of(config)
     if not is_private(folder):  # another user could answer in the daemon's place
         raise EdgedError(
-            f"no edged runs by {file} ({folder} is absent, or another user's): "
+            f"no running edged uses {file} ({folder} is absent, or another user's): "
             "has the file another node or journal now?"
         )
     return link_address(folder)

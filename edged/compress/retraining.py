@@ -243,7 +243,9 @@ def judging_examples(source: TrainingSource) -> LabelledImages:
     """
     examples = source.validation or source.test
     if examples is None:
-        raise ModelError("there are no pictures to judge by: hold some out (validation), or give test pictures")
+        raise ModelError(
+            "there are no pictures to measure the accuracy with: hold some out (validation), or give test pictures"
+        )
     return examples
 
 

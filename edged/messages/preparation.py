@@ -48,21 +48,20 @@ def shorter_side(side: int) -> int:
 
 
 def description(recipe: Recipe, width: int, height: int) -> str:
-    """Describe in words: `imagenet: shorter side to 256, centre 224×224, RGB, 0 … 1, less …, divided by …`."""
+    """Describe in words: `unit: resize 120×120 (stretch), RGB, scale 1/255, mean 0.5, std 0.25`."""
     known = [name for name, named in RECIPES.items() if _spread(named, recipe) == recipe]
     size = f"{width}×{height}"
     shape = {
-        "stretch": f"stretched to {size}",
-        "crop": f"largest centred part, resized to {size}",
-        "pad": f"all of it in {size}, black beside it",
-        "center-crop": f"shorter side to {shorter_side(min(width, height))}, centre {size}",
+        "stretch": f"resize {size} (stretch)",
+        "crop": f"resize {size} (crop: the largest centred part)",
+        "pad": f"resize {size} (pad: the whole picture, black borders)",
+        "center-crop": f"resize the shorter side to {shorter_side(min(width, height))}, crop the centre {size}",
     }[recipe.resize]
-    ranges = {1 / 255: "0 … 1", 1.0: "0 … 255"}
-    less = f", less {_numbers(recipe.mean)}" if any(recipe.mean) else ""
-    divided = f", divided by {_numbers(recipe.std)}" if set(recipe.std) != {1.0} else ""
+    mean = f", mean {_numbers(recipe.mean)}" if any(recipe.mean) else ""
+    std = f", std {_numbers(recipe.std)}" if set(recipe.std) != {1.0} else ""
     color = "gray" if recipe.color == "gray" else (recipe.color or "rgb").upper()
-    values = ranges.get(recipe.scale, f"0 … {recipe.scale * 255:g}")
-    return f"{f'{known[0]}: ' if known else ''}{shape}, {color}, {values}{less}{divided}"
+    scale = "1/255" if recipe.scale == 1 / 255 else f"{recipe.scale:g}"
+    return f"{f'{known[0]}: ' if known else ''}{shape}, {color}, scale {scale}{mean}{std}"
 
 
 def default_warning(described: str, option: str) -> str:

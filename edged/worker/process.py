@@ -75,7 +75,7 @@ def start_again_if_compiled(cache: Path, before: frozenset[str]) -> None:
     """
     if os.environ.get(ONCE) or programs_in(cache) <= before:
         return
-    log.info("compiled programs are cached now: starting again without the compiler's memory")
+    log.info("kernels cached; restarting the worker to free the compiler's memory")
     sys.stderr.flush()
     os.environ[ONCE] = "1"
     os.closerange(3, 1024)  # some drivers leave their device open for the next program

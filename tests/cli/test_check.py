@@ -116,7 +116,7 @@ def test_a_preparation_that_nothing_says_is_a_warning_with_what_to_add(
     assert found["preprocess"].startswith(
         "warning nothing says how pictures are prepared for this model; by default"
     )
-    assert "unit: stretched to 16×16, RGB, 0 … 1" in found["preprocess"]
+    assert "unit: resize 16×16 (stretch), RGB, scale 1/255" in found["preprocess"]
     assert "add `preprocess: imagenet` to `model:`" in found["preprocess"]
 
 
@@ -126,11 +126,11 @@ def test_the_preparation_and_who_says_it_is_shown(tmp_path: Path, capsys: pytest
     _, found = check(config_file(tmp_path, f"model: {model}\nworkers: [{{device: numpy}}]"), capsys)
 
     assert found["preprocess"] == (
-        "ok imagenet: shorter side to 18, centre 16×16, RGB, 0 … 1, less 0.485, 0.456, 0.406, "
-        "divided by 0.229, 0.224, 0.225 (from this file)"
+        "ok imagenet: resize the shorter side to 18, crop the centre 16×16, RGB, scale 1/255, mean "
+        "0.485, 0.456, 0.406, std 0.229, 0.224, 0.225 (from this file)"
     )
     _, found = check(config_file(tmp_path, "model: {name: digits}\nworkers: [{device: numpy}]"), capsys)
-    assert found["preprocess"].endswith("less 0.5, divided by 0.25 (from the model's file)")
+    assert found["preprocess"].endswith("mean 0.5, std 0.25 (from the model's file)")
 
 
 def test_all_that_is_wrong_is_reported_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

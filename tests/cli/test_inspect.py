@@ -52,7 +52,9 @@ def test_the_table_of_layers_is_printed_with_its_sums(tmp_path: Path, capsys: py
     assert "a Conv 3×3, relu 8×16×16 224 55,296 8,192" in lines
     assert "scores Dense 5 45 40 20" in lines
     assert "sum 269 55,336 8,276" in lines
-    assert any("imagenet: shorter side to 18" in line and "from the command line" in line for line in lines)
+    assert any(
+        "imagenet: resize the shorter side to 18" in line and "from the command line" in line for line in lines
+    )
 
 
 def test_the_lines_to_paste_are_a_config_with_comments_on_what_is_open(

@@ -102,7 +102,9 @@ def test_imagenet_by_name_gives_what_onnxruntime_says_of_the_usual_preparation(
     )
 
     np.testing.assert_allclose(np.load(raw), wanted, atol=1e-3 * np.ptp(wanted))
-    assert objects[0]["model"]["preparation"].startswith("imagenet: shorter side to 55, centre 48×48, RGB")
+    assert objects[0]["model"]["preparation"].startswith(
+        "imagenet: resize the shorter side to 55, crop the centre 48×48, RGB"
+    )
     assert objects[0]["model"]["prepared_by"] == "config"
 
 
@@ -136,7 +138,7 @@ def test_a_preparation_that_nothing_says_is_a_warning_with_the_option_to_add(
     run_command_line([*command, "--preprocess", "unit"])
     said = capsys.readouterr().err
     assert said == (
-        "edged: pictures are prepared as unit: stretched to 16×16, RGB, 0 … 1 (from the command line)\n"
+        "edged: pictures are prepared as unit: resize 16×16 (stretch), RGB, scale 1/255 (from the command line)\n"
     )
 
 

@@ -39,7 +39,9 @@ def test_the_daemon_answers_a_picture_as_predict_does(tmp_path: Path) -> None:
     for camera, answer in zip(("whole", "part"), answers, strict=True):
         expected = {each["index"]: each["score"] for each in answer["top"]}
         assert {label.index: label.score for label in published[camera]} == pytest.approx(expected, abs=1e-6)
-    said = "pictures are prepared as imagenet: shorter side to 18, centre 16×16, RGB, 0 … 1"
+    said = (
+        "pictures are prepared as imagenet: resize the shorter side to 18, crop the centre 16×16, RGB, scale 1/255"
+    )
     assert daemon.log().count(said) == 1
 
 

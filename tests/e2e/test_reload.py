@@ -149,7 +149,7 @@ def test_nobody_to_tell_is_said(tmp_path: Path) -> None:
     (tmp_path / "edged.yaml").write_text(json.dumps(config_in(tmp_path)))
     done = edged("reload", tmp_path / "edged.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == 1
-    assert "no edged runs by" in done.stderr
+    assert "no running edged uses" in done.stderr
 
 
 @pytest.mark.deep

@@ -109,7 +109,7 @@ def test_a_daemon_learns_two_labels_and_unlearns_them(page: Page) -> None:
     expect(page.locator(".job")).to_contain_text("frames")
     assert stop
     stop.click()  # the same button, however often the page has looked at the job meanwhile
-    expect(page.locator(".job .done")).to_contain_text("answered the same by both models")
+    expect(page.locator(".job .done")).to_contain_text("both models agree on")
     page.unroute("**/teach/start")
 
     page.click("#teaching button:text-is('Promote')")

@@ -86,10 +86,11 @@ def test_a_file_that_names_no_known_recipe_is_refused() -> None:
 
 def test_words_for_people() -> None:
     assert description(IMAGENET, 224, 224) == (
-        "imagenet: shorter side to 256, centre 224×224, RGB, 0 … 1, less 0.485, 0.456, 0.406, "
-        "divided by 0.229, 0.224, 0.225"
+        "imagenet: resize the shorter side to 256, crop the centre 224×224, RGB, scale 1/255, mean "
+        "0.485, 0.456, 0.406, std 0.229, 0.224, 0.225"
     )
     gray = Recipe("pad", "gray", 1 / 255, (0.5,), (0.25,))
     assert (
-        description(gray, 28, 28) == "all of it in 28×28, black beside it, gray, 0 … 1, less 0.5, divided by 0.25"
+        description(gray, 28, 28)
+        == "resize 28×28 (pad: the whole picture, black borders), gray, scale 1/255, mean 0.5, std 0.25"
     )

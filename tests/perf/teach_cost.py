@@ -28,7 +28,7 @@ from tests.perf.view_cost import draw_into, spent, warm_daemon
 CAMERAS = ("one", "two")  # a label each, so that no picture lies under both
 PICTURES = 1000
 WARM_S = 1.0
-BEGINS = "edged teach: "  # the daemon says so
+BEGINS = "edged teach has started: "  # the daemon says so
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,9 @@ TITLES = {
 PEERS = ("edged", "edged-fp16-weights", "openvino", "ncnn")
 QUANTIZED = ("edged-int8", "onnxruntime-int8", "openvino-int8", "edged-bf16", "openvino-bf16")
 KERNELS = ("edged", "tinygrad", "clblast", "opencv-opencl", "edged-naive")
+BRIEF = (
+    "[Commands, dates, machines and versions](docs/explanation/benchmarks.md#against-other-runtimes) of each row."
+)
 WHAT = {
     "total_ms": "from capture to publication, ms",
     "rest_ms": "the same without the forward pass, ms",
@@ -81,7 +84,7 @@ def fill(document: str, folder: Path) -> str:
 def summary(folder: Path) -> str:
     """Return what `peers` returns, of the cases in README.md with two threads."""
     few = [each for each in read(folder / "peers.json") if each["case"] in IN_README and each["threads"] == 2]
-    return _ratios(few, PEERS, "make bench-peers")
+    return _ratios(few, PEERS, "make bench-peers", is_brief=True)
 
 
 def peers(folder: Path) -> str:
@@ -99,13 +102,17 @@ def quantized(folder: Path) -> str:
     return _ratios(read(folder / "quantized.json"), QUANTIZED, "make bench-peers")
 
 
-def _ratios(measured: Sequence[Measured], names: Sequence[str], command: str) -> str:
+def _ratios(measured: Sequence[Measured], names: Sequence[str], command: str, *, is_brief: bool = False) -> str:
     rows = [row for each in measured for row in _ratio_rows(each, names)]
     if not rows:
         return _not_measured(command)
-    head = ("network, threads", "state, turns", YARDSTICK, *(TITLES[name] for name in names), "error")
+    head = ("network, threads", "machine state, turns", YARDSTICK, *(TITLES[name] for name in names), "error")
     states = [state for each in measured for state in states_of_turns(each["contenders"])]
-    return _table([head, *rows], measured, states)
+    return (
+        "\n".join([*as_markdown([head, *rows]), "", BRIEF, ""])
+        if is_brief
+        else _table([head, *rows], measured, states)
+    )
 
 
 def _ratio_rows(measured: Measured, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -221,14 +228,22 @@ def _rows(kept: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _table(rows: Sequence[tuple[str, ...]], measured: Sequence[Measured], states: Sequence[str]) -> str:
     gone = sum(state in LEFT_OUT for state in states)
-    commands = ", ".join(f"`{command}`" for command in commands_of(measured))
-    dates = ", ".join(dict.fromkeys(each["date"] for each in measured))
-    machines = "; ".join(dict.fromkeys(each["machine"] for each in measured))
     origin = (
-        f"Measured by {commands} on {dates}, {machines}{_versions(measured)}; "
-        f"{gone} of {len(states)} turns were left out: disturbed, or the state changed."
+        f"Measured by {_origins(measured)}{_versions(measured)}; {gone} of {len(states)} turns were left out: "
+        "other programs disturbed them, or the state of the machine changed meanwhile."
     )
     return "\n".join([*as_markdown(rows), "", origin, ""])
+
+
+def _origins(measured: Sequence[Measured]) -> str:
+    """Name each command with its date and machine."""
+    alike: dict[tuple[str, str], list[Measured]] = {}
+    for each in measured:
+        alike.setdefault((each["date"], each["machine"]), []).append(each)
+    return "; by ".join(
+        f"{', '.join(f'`{command}`' for command in commands_of(those))} on {date}, {machine}"
+        for (date, machine), those in alike.items()
+    )
 
 
 def _versions(measured: Sequence[Measured]) -> str:

@@ -276,4 +276,4 @@ def test_crops_that_are_removed_or_damaged_are_printed_as_json(folder: Path, con
 
 
 def test_recording_needs_a_daemon(config: Path, refused: Teach) -> None:
-    assert "no edged runs by" in refused("record", config, "--label", "open", "--camera", "door", code=1)
+    assert "no running edged uses" in refused("record", config, "--label", "open", "--camera", "door", code=1)

@@ -83,6 +83,6 @@ def test_answers_in_the_shadow_are_counted_by_pair_and_against_the_truth() -> No
     ):
         tally.add(shadowed(*each))
 
-    assert str(tally) == "4 frames, 1 answered the same by both models"
+    assert str(tally) == "4 frames, both models agree on 1"
     assert "      2  7  →  open" in tally.table()
-    assert "right of 3 frames whose label is known: 33.3%, in shadow 66.7%" in tally.table()
+    assert "accuracy on 3 labelled frames: 33.3%, in shadow 66.7%" in tally.table()

@@ -100,7 +100,7 @@ def _layers() -> list[Panel]:
             nothing=NOBODY,
         ),
         lines(
-            "How do they go?",
+            "How does the time of each layer change?",
             units.Seconds,
             "Time on the device of each layer, on average since the timing began.",
             Series(share(f"{total(*by)} ({seconds})", f"{total(*by)} ({count})"), name),

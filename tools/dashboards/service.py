@@ -32,9 +32,9 @@ def journal() -> list[Panel]:
             width=6,
         ),
         lines(
-            "What was published without it?",
+            "How many predictions are missing in the journal?",
             units.Short,
-            "Predictions since edged started that were not kept in time, by reason.",
+            "Predictions published since edged started, but not written to the journal in time, by reason.",
             Series(known(of_node("edged_journal_errors_total"), "node", "reason"), "{{node}} {{reason}}"),
             nothing="Everything was written to the journal in time",
             width=6,

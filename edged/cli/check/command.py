@@ -142,9 +142,9 @@ def daemon_finding(running: Config, config: Config) -> Finding:
     from edged.hub.reload import changes
 
     if running == config:
-        return Finding("ok", "daemon", f"runs by this config, sha256 {config.sha256[:12]}")
-    change = f"`edged reload CONFIG` would change it: {changes(running, config)}"
-    return Finding("ok", "daemon", f"goes on as it was started, by another file or values; {change}")
+        return Finding("ok", "daemon", f"runs with this config, sha256 {config.sha256[:12]}")
+    change = f"`edged reload CONFIG` would change: {changes(running, config)}"
+    return Finding("ok", "daemon", f"runs with other settings than this file, and goes on; {change}")
 
 
 def address_findings(parts: ValidParts, running: Config | None) -> Iterator[Finding]:

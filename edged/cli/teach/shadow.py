@@ -39,7 +39,7 @@ class ShadowTally:
         return sum(count for (ours, other), count in self.pairs.items() if ours == other)
 
     def __str__(self) -> str:
-        return f"{counted(self.pairs.total(), 'frame')}, {self.agree} answered the same by both models"
+        return f"{counted(self.pairs.total(), 'frame')}, both models agree on {self.agree}"
 
     def as_object(self) -> dict[str, Any]:
         """Return all counts for JSON."""
@@ -58,7 +58,7 @@ class ShadowTally:
         ]
         if self.known:
             lines.append(
-                f"right of {counted(self.known, 'frame')} whose label is known: {self.right / self.known:.1%}, "
+                f"accuracy on {counted(self.known, 'labelled frame')}: {self.right / self.known:.1%}, "
                 f"in shadow {self.right_in_shadow / self.known:.1%}"
             )
         return "\n".join(["frames   answer  →  in shadow", *lines])

@@ -193,5 +193,5 @@ def _without_daemon(place: Place, request: PromoteRequest) -> PromoteAnswer:
     except OSError as error:
         raise EdgedError(f"{place.folder} cannot be written: {error.strerror}; nothing has changed") from None
     what = f"version {after.version[:12]}" if after.version else "the config's model"
-    message = f"no edged runs with {place.file}: {what} answers from its next start on"
+    message = f"no running edged uses {place.file}: {what} answers from its next start on"
     return PromoteAnswer(accepted=True, message=message, version=after.version or "")

@@ -158,6 +158,7 @@ def summary(ledgers: Mapping[str, Ledger], tally: Tally, energy_note: str) -> di
         "predictions": sum(ledger.predicted for ledger in ledgers.values()),
         "dropped": dict(sorted(dropped.items())),
         "accuracy": share_right(truth),
+        "labelled": truth[True] + truth[False],
         "seconds": {
             stage: dict(zip(("median", "p99"), times.median_and_p99() or (None, None), strict=True))
             for stage, times in tally.stages.items()
@@ -180,7 +181,11 @@ def summary_text(report: Mapping[str, Any], seconds: float) -> str:
     lines = [
         f"{counted(report['predictions'], 'prediction')} of {captured} in {seconds:.1f} s",
         f"dropped   {_dropped(report['dropped'])}",
-        *([] if accuracy is None else [f"right     {accuracy:.2%} of the frames whose label is known"]),
+        *(
+            []
+            if accuracy is None
+            else [f"accuracy  {accuracy:.2%} of {counted(report['labelled'], 'labelled frame')}"]
+        ),
         f"energy    {joules or energy['note'] or 'not measured'}",
     ]
     if report["predictions"]:

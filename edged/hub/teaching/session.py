@@ -257,8 +257,9 @@ class Teaching:
             version=answers.sha256 if answers else "",
         )
         self._links.send(session.asker, begins)
-        what = f"version {session.shadow_head.version} in shadow" if session.shadow_head else "crops"
-        message = f"edged teach: {what}, for up to {session.request.seconds:g} s"
+        head = session.shadow_head
+        what = f"version {head.version} runs in shadow" if head else "it records crops"
+        message = f"edged teach has started: {what}, at most for {session.request.seconds:g} s"
         return HubEvent("teaching_started", message, camera=session.request.camera)
 
     def _offer(self, session: TeachSession) -> None:

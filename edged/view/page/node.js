@@ -5,7 +5,7 @@ import { ago, made, setText, show, timeOfDay } from "./text.js";
 
 const OPEN = 2; // cameras, whose cards show all; with more of them, less is seen at a glance
 const BAD = /down|lost|frozen|fail|refused|rejected|fallback|retired|stuck/;
-const WORKERS = { serving: "Serving", standby: "Standby", starting: "Starting", off: "Off", down: "Down" };
+const WORKERS = { serving: "Serving", standby: "Standby", starting: "Starting", off: "Standby, not started", down: "Down" };
 export const LINKS = { live: "Live", silent: "Hub silent", lost: "View lost", starting: "Connecting" };
 export const CHIPS = { live: "up", silent: "stale", lost: "down", starting: "starting" };
 

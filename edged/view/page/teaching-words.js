@@ -15,7 +15,7 @@ const DONE = {
   train: ({ sha256, trained_on: crops, train_s: seconds, held_back: judged, before }) =>
     `Version ${sha256.slice(0, 12)}, trained on ${crops} crops in ${seconds.toFixed(1)} s. ` +
     (judged?.crops ? `Right on held-back crops: ${share(judged)}; the current model: ${share(before)}.` : "Not evaluated."),
-  shadow: ({ frames, agree }) => `${frames} frames, ${agree} answered the same by both models.`,
+  shadow: ({ frames, agree }) => `${frames} frames, both models agree on ${agree}.`,
   promote: ({ message }) => `${capital(message)}.`,
   rollback: ({ message }) => `${capital(message)}.`,
 };

@@ -194,7 +194,7 @@ export class Teaching {
         }
       });
       forget.ariaLabel = `Forget ${label}`;
-      row.append(made("b", "", label), made("span", "quiet", `${crops} crops, ${held} to judge by`), forget);
+      row.append(made("b", "", label), made("span", "quiet", `${crops} crops, ${held} held back for the test`), forget);
       list.append(row);
     }
     return list;
@@ -206,7 +206,7 @@ export class Teaching {
     const train = button("Train", "main", () => this.start({ action: "train" }));
     train.disabled = !enough;
     const words = enough
-      ? `A new version for ${this.state.labels.map((each) => `“${each.label}”`).join(", ")}. It answers nothing yet.`
+      ? `A new version for ${this.state.labels.map((each) => `“${each.label}”`).join(", ")}. It is not used until you promote it.`
       : "Record two labels at least: a version knows only the labels that you have recorded.";
     step.append(heading("2. Train", "h3"), made("p", "quiet", words), train);
     return step;
@@ -218,7 +218,7 @@ export class Teaching {
     list.append(...this.state.versions.map((version) => this.versionRow(version)));
     const back = button("Roll back", "", () => this.start({ action: "rollback" }));
     back.disabled = !this.state.promoted;
-    const words = this.state.promoted ? "A taught version answers." : "The model of the config answers.";
+    const words = this.state.promoted ? "A taught version is in use." : "The model of the config is in use.";
     step.append(heading("3. Compare and promote", "h3"), made("p", "quiet", words), list, back);
     if (this.state.problem) {
       step.append(made("p", "problem", this.state.problem));
