@@ -3,6 +3,7 @@
 A verdict counts how many held-back crops a model classifies correctly, by their features: all share one backbone.
 """
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -212,25 +213,45 @@ def gradients(parameters: list[Doubles], x: Doubles, classes: NDArray[np.int32])
 SOURCE = "features"
 
 
-def fit(examples: LabelledFeatures, recipe: FitSettings, device: "Device | None") -> Head:
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A trained head, with the seconds until its kernels were compiled, and those of the training after that."""
+
+    head: Head
+    compile_s: float
+    train_s: float
+
+
+def fit(examples: LabelledFeatures, recipe: FitSettings, device: "Device | None") -> Fitted:
     """Train a head on `device`, or in NumPy if it is None. Raises DeviceError."""
-    return fit_numpy(examples, recipe) if device is None else fit_on(device, examples, recipe)
+    if device is not None:
+        return fit_on(device, examples, recipe)
+    start = time.monotonic()
+    head = fit_numpy(examples, recipe)
+    return Fitted(head, 0.0, time.monotonic() - start)
 
 
-def fit_on(device: "Device", examples: LabelledFeatures, recipe: FitSettings) -> Head:
+def fit_on(device: "Device", examples: LabelledFeatures, recipe: FitSettings) -> Fitted:
     """Train a head as `fit_numpy` does, in single precision. Raises DeviceError."""
     from edged.train.optimizer import Adam  # imports pyopencl, which a machine without OpenCL may lack
     from edged.train.trainer import Trainer
 
+    start = time.monotonic()
     scale = Scale.of(examples.features)
     features = scale.apply(examples.features)
     head = first_head(features.shape[1], len(examples.labels), recipe)
     graph = make_graph("head", SOURCE, features.shape[1:], head.operators(SOURCE))
     trainer = Trainer(graph, device, recipe.batch, Adam(weight_decay=recipe.decay, decoupled=True))
     trainer.load(features, examples.classes, None)
-    trainer.train(recipe.orders(len(features)), recipe.rates())
+    orders, rates = recipe.orders(len(features)), recipe.rates()
+    trainer.train(orders[:1], rates[:1])
+    trainer.figures()  # waits: a driver may compile a kernel when it first runs
+    compiled = time.monotonic()
+    if len(rates) > 1:
+        trainer.train(orders[1:], rates[1:])
     hidden, scores = (each for each in trainer.graph().operators if isinstance(each, Dense))
-    return scale.folded(Head(hidden.weight, hidden.bias, scores.weight, scores.bias))
+    trained = scale.folded(Head(hidden.weight, hidden.bias, scores.weight, scores.bias))
+    return Fitted(trained, compiled - start, time.monotonic() - compiled)
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def test_training_judges_on_held_back_crops_and_gives_the_same_version_again(
 ) -> None:
     told = teach("train", config, "--device", "numpy")
 
-    assert re.search(r"trained on \d+ crops of 2 labels in \d+\.\d s on NumPy", told)
+    assert re.search(r"trained on \d+ crops of 2 labels in \d+\.\d s on NumPy$", told, re.MULTILINE)
     assert re.search(r"the current model \(the config's model, small\): 0 of \d+ \(0.0%\)", told)
     assert re.search(r"^disc +[\d·]+ +[\d·]+ +\d+%$", told, re.MULTILINE)
     assert train() in told

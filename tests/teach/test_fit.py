@@ -33,7 +33,7 @@ def clouds(seed: int, each: int = 40, features: int = 12) -> LabelledFeatures:
 
 @pytest.mark.parametrize("place", PLACES, ids=["numpy", "cpu"][: len(PLACES)])
 def test_it_learns_and_judges_fresh_examples_rightly(place: object) -> None:
-    head = fit(clouds(1), FitSettings(hidden=8, steps=200), place)  # type: ignore[arg-type]
+    head = fit(clouds(1), FitSettings(hidden=8, steps=200), place).head  # type: ignore[arg-type]
 
     assert verdict_of_head(head, LABELS, clouds(2)).accuracy > 0.97
 
@@ -41,10 +41,21 @@ def test_it_learns_and_judges_fresh_examples_rightly(place: object) -> None:
 @pytest.mark.parametrize("place", PLACES, ids=["numpy", "cpu"][: len(PLACES)])
 def test_the_same_seed_gives_the_same_head_bit_for_bit(place: object) -> None:
     def trained(seed: int) -> bytes:
-        return fit(clouds(1), FitSettings(hidden=8, steps=20, seed=seed), place).to_bytes()  # type: ignore[arg-type]
+        return fit(clouds(1), FitSettings(hidden=8, steps=20, seed=seed), place).head.to_bytes()  # type: ignore[arg-type]
 
     assert trained(1) == trained(1)
     assert trained(1) != trained(2)
+
+
+@pytest.mark.skipif(len(PLACES) < 2, reason="no OpenCL device")
+def test_the_time_to_compile_is_told_apart_from_that_of_the_training() -> None:
+    examples = clouds(1)
+
+    fitted, numpy_alone = (fit(examples, FitSettings(hidden=8, steps=1), place) for place in (PLACES[-1], None))
+
+    assert fitted.compile_s > 0
+    assert fitted.train_s > 0
+    assert numpy_alone.compile_s == 0
 
 
 def test_every_example_is_seen_equally_often() -> None:
@@ -73,7 +84,7 @@ def test_the_scale_of_features_becomes_part_of_the_head() -> None:
 def test_a_feature_that_never_changes_does_no_harm() -> None:
     examples = clouds(1)
     examples.features[:, 3] = 7
-    head = fit(examples, FitSettings(hidden=16, steps=100), None)
+    head = fit(examples, FitSettings(hidden=16, steps=100), None).head
     assert np.isfinite(head.shares(examples.features)).all()
 
 
@@ -102,7 +113,7 @@ def test_gradients_are_those_of_finite_differences() -> None:
 
 
 def test_a_head_of_one_hidden_value_is_a_head() -> None:
-    head = fit(clouds(1), FitSettings(hidden=1, steps=5), None)
+    head = fit(clouds(1), FitSettings(hidden=1, steps=5), None).head
     assert isinstance(head, Head)
     assert head.hidden == 1
 

@@ -5,7 +5,6 @@ A running daemon changes its version without losing a frame.
 
 import argparse
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 from edged.cli.daemon_client import connect_daemon
@@ -62,20 +61,21 @@ def train_version(arguments: argparse.Namespace) -> int:
     lower_priority()
     device = find_place(place.config.workers, arguments.device)
     train, held_back = split(store, features_with_progress(store, model, device))
-    start = time.monotonic()
-    head = fit(train, recipe, device)
-    took_s = time.monotonic() - start
+    fitted = fit(train, recipe, device)
+    head = fitted.head
     verdict = verdict_of_head(head, train.labels, held_back)
     name, before = running_verdict(place, model, held_back)
     version = write_version(place.folder, model, head, train.labels, recipe.seed, as_object(verdict))
     where = device.name if device else "NumPy"
     if arguments.json:
-        made = {"trained_on": len(train), "train_s": round(took_s, 3), "device": where}
+        made = {"trained_on": len(train), "train_s": round(fitted.train_s, 3), "device": where}
+        made["compile_s"] = round(fitted.compile_s, 3)
         result = {**version.model_dump(by_alias=True), **made, "before": {"name": name, **as_object(before)}}
         print(json.dumps(result, ensure_ascii=False))
         return 0
     crops = f"{counted(len(train), 'crop')} of {counted(len(train.labels), 'label')}"
-    show(f"trained on {crops} in {took_s:.1f} s on {where}")
+    compiled = f", after {fitted.compile_s:.1f} s to compile its kernels" if fitted.compile_s else ""
+    show(f"trained on {crops} in {fitted.train_s:.1f} s on {where}{compiled}")
     _print_verdict(verdict, before, name, train.labels)
     show(f"version {version}\nnext: `edged teach shadow CONFIG`, or `edged teach promote CONFIG`")
     return 0
