@@ -66,7 +66,7 @@ def test_check_knows_the_running_daemon_and_another_one_that_is_in_its_way(tmp_p
     assert others.returncode == 2
     daemon_line = next(line for line in new.stdout.splitlines() if " daemon " in line)
     assert daemon_line.startswith("ok ")
-    assert "goes on as it was started" in daemon_line
+    assert "runs with other settings than this file, and goes on" in daemon_line
     assert f"`edged reload {changed}` would change it: cameras added: desk; removed: demo" in daemon_line
     assert new.returncode == 0
 
