@@ -106,6 +106,9 @@ class CameraConfig(Section):
         "640×480, else what the driver chooses",
     )
     fps: Positive | None = Field(None, description="Frames per second requested from the camera; synthetic: 30")
+    poll_s: Positive = Field(
+        1.0, description="A URL that gives one still picture for each request: seconds from one to the next"
+    )
     max_fps: Positive | None = Field(None, description="Frames above this rate are dropped")
     roi: tuple[Share, Share, Share, Share] = Field(
         (0.0, 0.0, 1.0, 1.0), description="Left, top, right, bottom as shares of the picture"

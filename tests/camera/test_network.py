@@ -14,6 +14,7 @@ import pytest
 
 from edged import config
 from edged.camera.sources import open_source
+from edged.camera.sources.http_pictures import HttpCamera
 from edged.camera.sources.network import without_secrets
 from edged.camera.sources.stream import LiveStream
 from edged.cli.check.pipeline import camera_finding
@@ -318,4 +319,4 @@ def test_a_fingerprint_may_have_colons_and_a_file_is_relative_to_the_config(tmp_
     file.write_text(f"cameras:\n  door: {{source: 'https://cam/', tls: {{ca: a.crt, fingerprint: '{pin}'}}}}\n")
     tls = load_config(file).cameras["door"].tls
     assert tls == CameraTls(ca=tmp_path / "a.crt", fingerprint=f"sha256:{'ab' * 32}")
-    assert isinstance(open_source(load_config(file).cameras["door"]), LiveStream)
+    assert isinstance(open_source(load_config(file).cameras["door"]), HttpCamera)

@@ -5,6 +5,7 @@ import pytest
 from edged import config
 from edged.camera.sources import is_paced_by_grants, open_source
 from edged.camera.sources.folder import Folder
+from edged.camera.sources.http_pictures import HttpCamera
 from edged.camera.sources.network import without_secrets
 from edged.camera.sources.stream import LiveStream, with_credentials
 from edged.camera.sources.v4l2 import V4l2
@@ -17,9 +18,12 @@ def test_a_number_or_device_is_a_v4l2_camera(source: str | int) -> None:
     assert isinstance(open_source(config.CameraConfig(source=source)), V4l2)
 
 
-@pytest.mark.parametrize("source", ["rtsp://cam/live", "http://cam:8080/mjpeg", "https://cam/x.mp4"])
-def test_a_url_is_a_stream(source: str) -> None:
-    assert isinstance(open_source(config.CameraConfig(source=source)), LiveStream)
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [("rtsp://cam/live", LiveStream), ("http://cam:8080/mjpeg", HttpCamera), ("HTTPS://cam/x.mp4", HttpCamera)],
+)
+def test_a_url_is_a_stream(source: str, kind: type) -> None:
+    assert isinstance(open_source(config.CameraConfig(source=source)), kind)
 
 
 def test_files_and_folders_are_distinguished(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from edged import config
 from edged.camera.sources.folder import Folder
+from edged.camera.sources.http_pictures import HttpCamera
 from edged.camera.sources.source import Sleep, Source, sleep_ns
 from edged.camera.sources.stream import LiveStream
 from edged.camera.sources.v4l2 import V4l2
@@ -30,7 +31,10 @@ def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
             device = int(place) if place.isdigit() else place
             return V4l2(device, camera.size, camera.fps, camera.format)
         case "stream":
-            return LiveStream(place, camera.user, partial(password_of, camera), camera.tls)
+            password = partial(password_of, camera)
+            if place.lower().startswith("http"):
+                return HttpCamera(place, camera.user, password, camera.tls, poll_s=camera.poll_s, sleep=sleep)
+            return LiveStream(place, camera.user, password, camera.tls)
         case "video":
             return VideoFile(Path(place), realtime=not is_paced_by_grants(camera), loop=loop, sleep=sleep)
         case "folder":

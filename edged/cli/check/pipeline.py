@@ -26,13 +26,14 @@ from edged.system.plain_text import counted
 def camera_finding(name: str, camera: CameraConfig) -> Finding:
     """Check a camera. One that is absent is a warning: `edged run` would keep trying."""
     from edged.camera.sources import open_source
+    from edged.camera.sources.http_pictures import HttpCamera
     from edged.camera.sources.network import without_secrets
     from edged.camera.sources.stream import LiveStream
 
     what = f"camera {name}"
     try:
         source = open_source(camera)
-        if isinstance(source, LiveStream):
+        if isinstance(source, LiveStream | HttpCamera):
             password_of(camera)
             is_verified = source.verify()
         else:
@@ -44,7 +45,7 @@ def camera_finding(name: str, camera: CameraConfig) -> Finding:
         return Finding("error", what, str(error))
     if secret := secret_in_url(camera):
         return Finding("warning", what, secret)
-    if isinstance(source, LiveStream):
+    if isinstance(source, LiveStream | HttpCamera):
         how = "whose certificate is trusted; no video was read" if is_verified else "which was not contacted"
         return Finding("ok", what, f"{without_secrets(str(camera.source))}, {how}")
     return Finding("ok", what, f"{camera.source}")
