@@ -13,7 +13,15 @@ from edged.config.access import (
     Tls,
     ViewConfig,
 )
-from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, CameraConfig, CameraTls, PixelFormat
+from edged.config.camera import (
+    PROGRAM_PREFIX,
+    STREAMS,
+    SYNTHETIC,
+    SYNTHETIC_PREFIX,
+    CameraConfig,
+    CameraTls,
+    PixelFormat,
+)
 from edged.config.fleet import FleetConfig, NatsConfig, NatsTls, OperatorConfig
 from edged.config.notify import NotifyConfig
 from edged.config.pipeline import Config
@@ -36,6 +44,7 @@ from edged.messages.preparation import Color
 __all__ = [
     "MAX_BATCH",
     "NAME",
+    "PROGRAM_PREFIX",
     "STREAMS",
     "SYNTHETIC",
     "SYNTHETIC_PREFIX",

@@ -1,6 +1,7 @@
 """`cameras`: where frames come from."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from edged.config.sections import Name, Pixels, Positive, Section, Share, Snapsh
 from edged.messages.preparation import Resize
 
 SYNTHETIC_PREFIX = "synthetic:"
+PROGRAM_PREFIX = "exec:"
 SYNTHETIC = ("digits", "shapes", "cross", "disc", "ring", "square", "triangle")
 STREAMS_WITH_TLS = ("rtsps://", "https://")
 STREAMS = ("rtsp://", "http://", *STREAMS_WITH_TLS)
@@ -53,6 +55,17 @@ def _host(url: str) -> str | None:
         raise ValueError("a URL must have a host and port that can be") from None
 
 
+def _command(source: str) -> str:
+    """Return a source of exec: that names a program. Raises ValueError."""
+    try:
+        words = shlex.split(source.removeprefix(PROGRAM_PREFIX))
+    except ValueError as error:
+        raise ValueError(f"a command that cannot be read: {str(error).lower()}") from None
+    if not words:
+        raise ValueError("exec: requires a command: exec:rpicam-vid -t 0 --codec mjpeg -o -")
+    return source
+
+
 class CameraTls(Section):
     """The certificate that an https:// or rtsps:// camera must present.
 
@@ -85,7 +98,8 @@ class CameraConfig(Section):
 
     source: Annotated[int, Field(ge=0, le=255)] | Text = Field(
         description="V4L2 index or path (/dev/v4l/by-id/…), rtsp:// or http:// URL (with {user} and {password} "
-        "where a camera takes them in its path or query), video file, image folder, or synthetic:digits, "
+        "where a camera takes them in its path or query), exec: and a command whose output is video, "
+        "video file, image folder, or synthetic:digits, "
         "synthetic:shapes (or one of them: cross, disc, ring, square, triangle)"
     )
     host: Name | None = Field(
@@ -149,6 +163,8 @@ class CameraConfig(Section):
     @field_validator("source")
     @classmethod
     def _known_kind(cls, source: int | str) -> int | str:
+        if isinstance(source, str) and source.startswith(PROGRAM_PREFIX):
+            return _command(source)
         if isinstance(source, str) and source.startswith(SYNTHETIC_PREFIX):
             _, _, subject = source.partition(":")
             if subject not in SYNTHETIC:

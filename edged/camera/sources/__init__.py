@@ -14,7 +14,7 @@ from edged.camera.sources.v4l2 import V4l2
 from edged.camera.sources.video_file import VideoFile
 from edged.config.load import password_of
 
-Kind = Literal["v4l2", "stream", "video", "folder", "synthetic"]
+Kind = Literal["v4l2", "stream", "program", "video", "folder", "synthetic"]
 
 VIDEO_SUFFIXES = frozenset({".avi", ".m4v", ".mjpeg", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ts", ".webm"})
 SYNTHETIC_SIZE = (640, 480)
@@ -31,10 +31,11 @@ def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
             device = int(place) if place.isdigit() else place
             return V4l2(device, camera.size, camera.fps, camera.format)
         case "stream":
-            password = partial(password_of, camera)
-            if place.lower().startswith("http"):
-                return HttpCamera(place, camera.user, password, camera.tls, poll_s=camera.poll_s, sleep=sleep)
-            return LiveStream(place, camera.user, password, camera.tls)
+            return _network_camera(camera, sleep)
+        case "program":
+            from edged.camera.sources.program import Program
+
+            return Program(place)
         case "video":
             return VideoFile(Path(place), realtime=not is_paced_by_grants(camera), loop=loop, sleep=sleep)
         case "folder":
@@ -46,6 +47,13 @@ def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
             return Synthetic(*(camera.size or SYNTHETIC_SIZE), fps, camera.seed, sleep, subject=subject)
 
 
+def _network_camera(camera: config.CameraConfig, sleep: Sleep) -> Source:
+    url, password = str(camera.source), partial(password_of, camera)
+    if url.lower().startswith("http"):
+        return HttpCamera(url, camera.user, password, camera.tls, poll_s=camera.poll_s, sleep=sleep)
+    return LiveStream(url, camera.user, password, camera.tls)
+
+
 def is_paced_by_grants(camera: config.CameraConfig) -> bool:
     """Return whether each picture waits for a grant, instead of being replaced by a newer one."""
     kind = _kind(str(camera.source))
@@ -54,8 +62,8 @@ def is_paced_by_grants(camera: config.CameraConfig) -> bool:
 
 
 def is_live(camera: config.CameraConfig) -> bool:
-    """Return whether the pictures come from a camera, which may freeze, and not from a file or a program."""
-    return _kind(str(camera.source)) in ("v4l2", "stream")
+    """Return whether the pictures come from a camera, which may freeze, and not from a file or a generator."""
+    return _kind(str(camera.source)) in ("v4l2", "stream", "program")
 
 
 def _kind(place: str) -> Kind:
@@ -64,6 +72,8 @@ def _kind(place: str) -> Kind:
         return "v4l2"
     if place.startswith(config.SYNTHETIC_PREFIX):
         return "synthetic"
+    if place.startswith(config.PROGRAM_PREFIX):
+        return "program"
     if place.lower().startswith(config.STREAMS):
         return "stream"
     return "video" if os.path.isfile(path) or path.suffix.lower() in VIDEO_SUFFIXES else "folder"

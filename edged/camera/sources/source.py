@@ -28,8 +28,8 @@ class Picture:
 
 
 KINDS = (
-    "a V4L2 index or path (0, /dev/v4l/by-id/…), a rtsp:// or http:// URL, a video file, a folder of pictures, "
-    "synthetic:digits or synthetic:shapes"
+    "a V4L2 index or path (0, /dev/v4l/by-id/…), a rtsp:// or http:// URL, exec: and a command, a video file, "
+    "a folder of pictures, synthetic:digits or synthetic:shapes"
 )
 
 
