@@ -99,6 +99,13 @@ def is_running(number: str) -> bool:
         return False
 
 
+def test_a_program_that_ends_without_a_picture_is_reported_with_its_last_lines(tmp_path: Path) -> None:
+    source = script(tmp_path, "sys.exit('no camera')")
+
+    with pytest.raises(CameraError, match=r" has ended; it ended with exit code 1; no camera$"):
+        Program(source).open()
+
+
 def test_a_program_that_does_not_exist_is_named() -> None:
     with pytest.raises(CameraError, match=r"exec:rpicam-none cannot be started: No such file or directory$"):
         Program("exec:rpicam-none -o -").open()

@@ -56,6 +56,8 @@ class Program:
             self._fail(
                 f"cannot be started: {error.strerror}" if error.strerror else self._silence(self._open_timeout_s)
             )
+        if not first:
+            self._fail("has ended")
         if first.startswith((START, b"--")):
             self._pictures = _jpegs(output)
         else:
