@@ -81,8 +81,9 @@ def https_camera(folder: Path, certificate: str, place: str | None = None) -> It
         server.shutdown()
 
 
-def stream(url: str, **tls: Any) -> LiveStream:
-    return LiveStream(url, "me", lambda: PASSWORD, CameraTls(**tls) if tls else None)
+def stream(url: str, **tls: Any) -> LiveStream | HttpCamera:
+    kind = HttpCamera if url.startswith("https") else LiveStream
+    return kind(url, "me", lambda: PASSWORD, CameraTls(**tls) if tls else None)
 
 
 def fingerprint_in(error: str) -> str:
@@ -90,7 +91,7 @@ def fingerprint_in(error: str) -> str:
     return error.partition('fingerprint: "')[2].partition('"')[0]
 
 
-def refusal(camera: LiveStream) -> str:
+def refusal(camera: LiveStream | HttpCamera) -> str:
     with pytest.raises(CameraError) as error:
         camera.open()
     camera.close()
@@ -157,7 +158,7 @@ def test_a_redirection_is_not_followed(folder: Path) -> None:
     with https_camera(folder, "mallory") as (elsewhere, other):
         with https_camera(folder, "camera", place=elsewhere) as (url, camera):
             error = refusal(stream(url, ca=folder / "ours.crt"))
-        assert camera.sent == [None]
+        assert set(camera.sent) == {None}
         assert other.sent == []
     assert f"it redirects to {without_secrets(elsewhere)}, which edged does not follow" in error
 

@@ -8,7 +8,7 @@ from edged.camera.sources.decode import decode_picture
 from edged.camera.sources.http_answer import HttpCameraLink, login_of, without_user
 from edged.camera.sources.jpeg_parts import MOST_BYTES, START, JpegSplitter
 from edged.camera.sources.network import without_secrets
-from edged.camera.sources.source import Picture, Pixels, Sleep, Source, sleep_ns
+from edged.camera.sources.source import Picture, Pixels, Sleep, sleep_ns
 from edged.camera.sources.stream import LiveStream, with_credentials
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.config import CameraTls
@@ -43,7 +43,7 @@ class HttpCamera:
         self._poll_s, self._sleep = poll_s, sleep
         self._link = HttpCameraLink(without_user(url), self._shown, tls, read_timeout_s)
         self._video = LiveStream(url, user, password, tls)
-        self._reader: Source | None = None
+        self._reader: MotionJpeg | Stills | LiveStream | None = None
 
     def verify(self) -> bool:
         """Return whether the camera presented a trusted certificate; see `LiveStream.verify`."""
@@ -58,7 +58,7 @@ class HttpCamera:
             self.close()
             raise
 
-    def read(self) -> Picture | None:
+    def read(self) -> Picture:
         """Read the next picture.
 
         Raises CameraError when the camera has ended or stalled, ImageError for a picture that is cut short.
