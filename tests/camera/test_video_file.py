@@ -1,3 +1,4 @@
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -5,7 +6,7 @@ import pytest
 
 from edged.camera.sources.source import Picture, Source
 from edged.camera.sources.video_file import VideoFile
-from edged.clock import now_ns, seconds_since
+from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.errors import CameraError
 from tests.camera.pictures import plain, write_video
 
@@ -46,6 +47,21 @@ def test_real_time_takes_as_long_as_the_recording(tmp_path: Path) -> None:
     assert len(read_all(VideoFile(path))) == 11
 
     assert seconds_since(start_ns) >= 0.199  # from the first picture to the last
+
+
+def test_a_long_gap_in_the_time_stamps_is_not_waited_for(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "clip.avi", [plain(90)] * 2)
+    content = bytearray(path.read_bytes())
+    rate = content.index(b"strh") + 28  # pictures in seconds, as a fraction: scale, rate
+    content[rate : rate + 8] = struct.pack("<II", 3600, 1)
+    path.write_bytes(content)
+    waits: list[int] = []
+    video = VideoFile(path, sleep=waits.append)
+
+    pictures = read_all(video)
+
+    assert len(pictures) == 2
+    assert max(waits) <= 10.1 * NANOSECONDS
 
 
 def test_a_loop_goes_on_from_the_first_picture(tmp_path: Path) -> None:

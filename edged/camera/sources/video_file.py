@@ -10,6 +10,7 @@ from edged.camera.sources.source import Pace, Picture, Sleep, sleep_ns
 from edged.errors import CameraError
 
 USUAL_FPS = 25.0  # where a file does not say
+LONGEST_GAP_S = 10.0  # between two pictures, in real time: a recorder whose clock was set leaves a gap of hours
 
 
 class VideoFile:
@@ -24,6 +25,7 @@ class VideoFile:
         self._pace = Pace(sleep=sleep)
         self._interval_s = 1 / USUAL_FPS
         self._at_s = 0.0
+        self._skipped_s = 0.0  # of gaps, what is not waited for
 
     def open(self) -> None:
         """Open the file. Raises CameraError, which names it, if it is absent or not a video."""
@@ -35,6 +37,7 @@ class VideoFile:
             raise CameraError(f"{self._path} is not a video that FFmpeg can read")
         self._interval_s = 1 / (self._capture.get(cv2.CAP_PROP_FPS) or USUAL_FPS)
         self._at_s = -self._interval_s
+        self._skipped_s = 0.0
         self._pace = Pace(sleep=self._sleep)
 
     def read(self) -> Picture | None:
@@ -47,9 +50,11 @@ class VideoFile:
         pixels = picture_of(self._capture)
         if pixels is None:
             return self._finish()
-        self._at_s = self._time_of_picture(self._capture)
+        before_s, self._at_s = self._at_s, self._time_of_picture(self._capture)
+        if before_s >= 0:
+            self._skipped_s += max(0.0, self._at_s - before_s - LONGEST_GAP_S)
         if self._realtime:
-            self._pace.wait_until(self._at_s)
+            self._pace.wait_until(self._at_s - self._skipped_s)
         return Picture(pixels)
 
     @property
@@ -81,7 +86,7 @@ class VideoFile:
         if not self._loop:
             return None
         if self._realtime:
-            self._pace.wait_until(self._at_s + self._interval_s)
+            self._pace.wait_until(self._at_s - self._skipped_s + self._interval_s)
         self.close()
         self.open()
         return self.read()
