@@ -11,6 +11,7 @@ from urllib.request import parse_http_list, parse_keqv_list
 import cv2
 import pytest
 
+from edged.camera.sources import http_pictures
 from edged.camera.sources.http_pictures import HttpCamera
 from edged.camera.sources.jpeg_parts import JpegSplitter
 from edged.clock import now_ns, seconds_since
@@ -157,7 +158,7 @@ def test_a_picture_is_delivered_before_the_next_one_is_sent() -> None:
         self.done.wait(LIMIT_S)
 
     with camera(send_one) as (url, _):
-        assert levels_of(HttpCamera(url, read_timeout_s=LIMIT_S), 1) == [120]
+        assert levels_of(HttpCamera(url, timeout_s=LIMIT_S), 1) == [120]
 
 
 def test_a_picture_without_its_end_marker_is_delivered_where_the_lengths_have_been_right() -> None:
@@ -192,7 +193,26 @@ def test_a_camera_that_stops_sending_is_reported() -> None:
         self.done.wait(LIMIT_S)
 
     with camera(stall) as (url, _), pytest.raises(CameraError, match=r"/… has stalled: no picture for 0\.3 s"):
-        levels_of(HttpCamera(url, read_timeout_s=0.3), 2)
+        levels_of(HttpCamera(url, timeout_s=0.3), 2)
+
+
+def test_a_camera_that_sends_slowly_is_given_the_time_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_pictures, "READ_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(http_pictures, "SLOWEST_TIMEOUT_S", 1.0)
+
+    def send_slowly(self: FakeCamera) -> None:
+        for number, level in enumerate(LEVELS[:3]):
+            self.done.wait(0.3 if number else 0)
+            self.wfile.write(part(jpeg(level))) if number else self.send(part(jpeg(level)), MULTIPART, length=False)
+        self.done.wait(LIMIT_S)
+
+    with camera(send_slowly) as (url, _):
+        slow = HttpCamera(url)
+        slow.open()
+        assert [round(slow.read().pixels.mean() / 40) for _ in range(3)] == [1, 2, 3]
+        with pytest.raises(CameraError, match=r"has stalled: no picture for (0\.9|1)"):
+            slow.read()
+        slow.close()
 
 
 def one_after_the_other(kind: str, *, length: bool = True) -> Callable[[FakeCamera], None]:

@@ -1,6 +1,7 @@
 """RTSP from a real server, with the faults that a network camera has; Motion JPEG over HTTP."""
 
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -161,6 +162,45 @@ def captured_ns(camera: CameraRun) -> list[int]:
     return [each.frame.captured_ns for each in camera.hub.frames]
 
 
+class SlowMotionJpeg(MotionJpeg):
+    """Sends a picture in 1.9 s, too late for a time-out of 2 s."""
+
+    def sent_of(self, number: int, jpeg: bytes) -> bytes:
+        time.sleep(1.9 if number else 0)
+        return jpeg
+
+
+def read_all_in_time(stream: LiveStream, count: int) -> None:
+    stream.open()
+    try:
+        for _ in range(count):
+            stream.read()
+    finally:
+        stream.close()
+
+
+@pytest.mark.deep
+def test_a_camera_that_sent_nothing_in_time_is_given_more_time(server: RtspServer) -> None:
+    server.start()
+    stream = LiveStream(server.url)
+    for seconds in (2, 4):
+        stream.open()
+        server.stall()
+
+        with pytest.raises(CameraError, match=f"no picture for {seconds} s"):
+            read_until_it_fails(stream)
+
+        server.go_on()
+
+
+def test_a_time_out_of_the_config_stays() -> None:
+    with serving(SlowMotionJpeg) as url:
+        stream = LiveStream(url, timeout_s=0.5)
+        for _ in range(2):
+            with pytest.raises(CameraError, match=r"no.* for (0|3)\.5 s"):
+                read_all_in_time(stream, 2)
+
+
 def test_motion_jpeg_over_http_is_read() -> None:
     with serving(MotionJpeg) as url:
         stream = LiveStream(url)
@@ -186,7 +226,7 @@ def test_pictures_that_are_cut_short_are_dropped_and_counted(tmp_path: Path) -> 
 
 def test_a_stream_without_a_whole_picture_has_failed() -> None:
     with serving(NothingWhole) as url:
-        stream = LiveStream(url, read_timeout_s=0.5)
+        stream = LiveStream(url, timeout_s=0.5)
         stream.open()
 
         with pytest.raises(CameraError, match=r"sends no complete picture any more: .* a JPEG without its end"):

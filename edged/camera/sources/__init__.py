@@ -35,7 +35,7 @@ def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
         case "program":
             from edged.camera.sources.program import Program
 
-            return Program(place)
+            return Program(place, *((camera.timeout_s,) * 2 if camera.timeout_s else ()))
         case "video":
             return VideoFile(Path(place), realtime=not is_paced_by_grants(camera), loop=loop, sleep=sleep)
         case "folder":
@@ -50,8 +50,10 @@ def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
 def _network_camera(camera: config.CameraConfig, sleep: Sleep) -> Source:
     url, password = str(camera.source), partial(password_of, camera)
     if url.lower().startswith("http"):
-        return HttpCamera(url, camera.user, password, camera.tls, poll_s=camera.poll_s, sleep=sleep)
-    return LiveStream(url, camera.user, password, camera.tls)
+        return HttpCamera(
+            url, camera.user, password, camera.tls, poll_s=camera.poll_s, timeout_s=camera.timeout_s, sleep=sleep
+        )
+    return LiveStream(url, camera.user, password, camera.tls, camera.timeout_s)
 
 
 def is_paced_by_grants(camera: config.CameraConfig) -> bool:

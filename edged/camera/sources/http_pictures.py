@@ -10,12 +10,14 @@ from edged.camera.sources.jpeg_parts import MOST_BYTES, START, JpegSplitter
 from edged.camera.sources.network import without_secrets
 from edged.camera.sources.source import Picture, Pixels, Sleep, sleep_ns
 from edged.camera.sources.stream import LiveStream, with_credentials
-from edged.clock import nanoseconds, now_ns, seconds_since
+from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.config import CameraTls
 from edged.config.camera import PASSWORD, USER
 from edged.errors import CameraError, ConfigError, ImageError
 
 READ_TIMEOUT_S = 2.0
+SLOWEST_TIMEOUT_S = 8.0  # until it is known how often a camera sends
+INTERVALS = 3  # between two pictures, which a read may take
 POLL_S = 1.0
 CHUNK = 65_536
 PNG = b"\x89PNG"
@@ -33,16 +35,19 @@ class HttpCamera:
         tls: CameraTls | None = None,
         *,
         poll_s: float = POLL_S,
-        read_timeout_s: float = READ_TIMEOUT_S,
+        timeout_s: float | None = None,
         sleep: Sleep = sleep_ns,
     ) -> None:
-        """`password`: called at each opening. `poll_s`: seconds from one still picture to the next."""
+        """`password`: called at each opening. `poll_s`: seconds from one still picture to the next.
+
+        `timeout_s`: after which a read has failed; None: as the camera turns out to need.
+        """
         self._url, self._user, self._read_password = url, user, password
         self._shown = without_secrets(url)
-        self._timeout_s = read_timeout_s
+        self._timeout_s = timeout_s
         self._poll_s, self._sleep = poll_s, sleep
-        self._link = HttpCameraLink(without_user(url), self._shown, tls, read_timeout_s)
-        self._video = LiveStream(url, user, password, tls)
+        self._link = HttpCameraLink(without_user(url), self._shown, tls, timeout_s or READ_TIMEOUT_S)
+        self._video = LiveStream(url, user, password, tls, timeout_s)
         self._reader: MotionJpeg | Stills | LiveStream | None = None
 
     def verify(self) -> bool:
@@ -84,7 +89,8 @@ class HttpCamera:
             case "parts":
                 self._reader = MotionJpeg(answer, first, self._link, self._shown, self._timeout_s)
             case "still":
-                stills = Stills(lambda: self._link.get(url, login), self._link, self._shown, self._timeout_s)
+                timeout_s = self._timeout_s or READ_TIMEOUT_S
+                stills = Stills(lambda: self._link.get(url, login), self._link, self._shown, timeout_s)
                 stills.begin(answer, first, self._poll_s, self._sleep)
                 self._reader = stills
             case "other":
@@ -132,12 +138,15 @@ class MotionJpeg:
     """Pictures that come one after the other in one answer."""
 
     def __init__(
-        self, answer: HTTPResponse, first: bytes, link: HttpCameraLink, shown: str, timeout_s: float
+        self, answer: HTTPResponse, first: bytes, link: HttpCameraLink, shown: str, timeout_s: float | None
     ) -> None:
-        self._answer, self._link, self._shown, self._timeout_s = answer, link, shown, timeout_s
+        """`timeout_s`: see `HttpCamera`."""
+        self._answer, self._link, self._shown = answer, link, shown
+        self._is_learning = timeout_s is None
+        self._timeout_s = timeout_s or SLOWEST_TIMEOUT_S
         self._splitter = JpegSplitter()
         self._splitter.add(first)
-        self._decoded_ns = now_ns()
+        self._decoded_ns, self._arrived_ns = now_ns(), 0
 
     def open(self) -> None:
         """Do nothing: the answer has begun."""
@@ -169,7 +178,15 @@ class MotionJpeg:
             raise CameraError(f"{self._shown} has stalled: no picture for {self._timeout_s:g} s") from None
         except (OSError, HTTPException, ValueError) as error:
             raise CameraError(f"{self._shown} has ended: {error or type(error).__name__}") from None
+        self._learn()
         return content
+
+    def _learn(self) -> None:
+        """Allow some intervals between pictures, as the camera sends them."""
+        before_ns, self._arrived_ns = self._arrived_ns, now_ns()
+        if self._is_learning and before_ns:
+            interval_s = (self._arrived_ns - before_ns) / NANOSECONDS
+            self._timeout_s = min(SLOWEST_TIMEOUT_S, max(READ_TIMEOUT_S, INTERVALS * interval_s))
 
 
 class Stills:

@@ -21,6 +21,8 @@ from edged.errors import CameraError, ConfigError
 
 OPEN_TIMEOUT_S = 5.0  # finding the format takes more than a second, after a handshake of six messages
 READ_TIMEOUT_S = 2.0
+PLAYLIST_TIMEOUT_S = 10.0  # of HLS: pictures come in segments, as a rule of 2 to 6 s
+SLOWEST_TIMEOUT_S = 8.0  # to which the time-out grows for a camera of which no two pictures came in time
 STALL = 0.9  # share of the time-out
 USUAL_FPS = 25.0
 DOUBT_NS = 600 * NANOSECONDS  # for which stamps count for nothing after a connection whose pictures stayed late
@@ -39,16 +41,19 @@ class LiveStream:
         user: str | None = None,
         password: Callable[[], str | None] = lambda: None,
         tls: CameraTls | None = None,
-        open_timeout_s: float = OPEN_TIMEOUT_S,
-        read_timeout_s: float = READ_TIMEOUT_S,
+        timeout_s: float | None = None,
     ) -> None:
-        """`password`: called at each opening, since its file may have changed. May raise ConfigError."""
+        """`password`: called at each opening, since its file may have changed. May raise ConfigError.
+
+        `timeout_s`: after which a read has failed; None: as the camera turns out to need.
+        """
         self._url = url
         self._shown = without_secrets(url)
         self._user = user
         self._read_password = password
-        self._open_timeout_s = open_timeout_s
-        self._read_timeout_s = read_timeout_s
+        self._is_patient = timeout_s is None
+        self._read_timeout_s = timeout_s or _usual_timeout_s(url)
+        self._pictures = 0  # of this connection
         self._keeps_time = not url.lower().startswith("http")  # not for Motion JPEG, which has no time stamps
         self._lag = Lag()
         self._doubted_until_ns = 0  # a camera may stamp by the number of its pictures, and leave some out
@@ -70,21 +75,25 @@ class LiveStream:
         """Connect, find the format, skip old pictures. Raises CameraError, which shows no secret."""
         password = self._password()
         url = with_credentials(self._connect(), self._user, password)
-        self._lag = Lag()
+        self._lag, self._pictures = Lag(), 0
+        open_timeout_s = OPEN_TIMEOUT_S - READ_TIMEOUT_S + self._read_timeout_s
         options = {
-            cv2.CAP_PROP_OPEN_TIMEOUT_MSEC: round(self._open_timeout_s * 1000),
+            cv2.CAP_PROP_OPEN_TIMEOUT_MSEC: round(open_timeout_s * 1000),
             cv2.CAP_PROP_READ_TIMEOUT_MSEC: round(self._read_timeout_s * 1000),
             cv2.CAP_PROP_N_THREADS: 1,  # each further decoding thread delays a picture
         }
+        start_ns = now_ns()
         with ffmpeg_without_tls() if self._forwarder else nullcontext():
             flat = [each for item in options.items() for each in item]
             self._capture = cv2.VideoCapture(url, cv2.CAP_FFMPEG, flat)
         if not self._capture.isOpened():
             reason = self._forwarder.error if self._forwarder else None
             self.close()
+            if seconds_since(start_ns) > STALL * open_timeout_s:
+                self._be_patient()
             raise reason or CameraError(
                 f"{self._shown} gives no video: its path, user or password is wrong, "
-                f"or it sends nothing for {self._open_timeout_s:g} s"
+                f"or it sends nothing for {open_timeout_s:g} s"
             )
         gives_jpegs = not self._keeps_time and keep_jpegs_encoded(self._capture)
         self._catch_up(self._capture)
@@ -97,11 +106,11 @@ class LiveStream:
         """
         start_ns = now_ns()
         pixels = self._next(self._capture) if self._capture else None
-        if seconds_since(start_ns) > STALL * self._read_timeout_s:
-            raise CameraError(f"{self._shown} has stalled: no picture for {self._read_timeout_s:g} s")
+        self._refuse_stall(start_ns)
         if pixels is None:
             reason = "the other side closed the connection, or sends what cannot be decoded"
             raise CameraError(f"{self._shown} has ended: {reason}")
+        self._pictures += 1
         return Picture(pixels, late_ns=self._late_ns())
 
     def close(self) -> None:
@@ -114,6 +123,19 @@ class LiveStream:
 
     def _next(self, capture: cv2.VideoCapture) -> Pixels | None:
         return self._jpegs.read() if self._jpegs else picture_of(capture)
+
+    def _refuse_stall(self, start_ns: int) -> None:
+        """Raise CameraError if a read that began at `start_ns` took nearly the whole time-out."""
+        if seconds_since(start_ns) > STALL * self._read_timeout_s:
+            error = CameraError(f"{self._shown} has stalled: no picture for {self._read_timeout_s:g} s")
+            self._be_patient()
+            self.close()
+            raise error
+
+    def _be_patient(self) -> None:
+        """Make the next time-outs longer: a camera that has not sent two pictures in time may be slow."""
+        if self._is_patient and self._pictures < 2:
+            self._read_timeout_s = max(self._read_timeout_s, min(2 * self._read_timeout_s, SLOWEST_TIMEOUT_S))
 
     def _connect(self) -> str:
         """Verify the camera, and return the URL for FFmpeg, without a password."""
@@ -151,6 +173,11 @@ class LiveStream:
             capture.grab() and seconds_since(grab_ns) < waited_s and seconds_since(start_ns) < self._read_timeout_s
         ):
             grab_ns = now_ns()
+        self._refuse_stall(grab_ns)
+
+
+def _usual_timeout_s(url: str) -> float:
+    return PLAYLIST_TIMEOUT_S if urlsplit(url).path.lower().endswith(".m3u8") else READ_TIMEOUT_S
 
 
 def with_credentials(url: str, user: str | None, password: str | None) -> str:
