@@ -13,6 +13,7 @@ from edged.camera.sources.decode import WholeJpegs, keep_jpegs_encoded, picture_
 from edged.camera.sources.forwarder import Forwarder, ffmpeg_without_tls
 from edged.camera.sources.lag import Lag
 from edged.camera.sources.network import CameraIdentity, is_verified, reach, without_secrets
+from edged.camera.sources.rtsp_reason import reason_of
 from edged.camera.sources.source import Picture, Pixels
 from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.config import CameraTls
@@ -24,6 +25,7 @@ READ_TIMEOUT_S = 2.0
 PLAYLIST_TIMEOUT_S = 10.0  # of HLS: pictures come in segments, as a rule of 2 to 6 s
 SLOWEST_TIMEOUT_S = 8.0  # to which the time-out grows for a camera of which no two pictures came in time
 STALL = 0.9  # share of the time-out
+MOST_LOGIN_BYTES = 127  # FFmpeg's own, for RTSP
 USUAL_FPS = 25.0
 DOUBT_NS = 600 * NANOSECONDS  # for which stamps count for nothing after a connection whose pictures stayed late
 
@@ -75,6 +77,7 @@ class LiveStream:
         """Connect, find the format, skip old pictures. Raises CameraError, which shows no secret."""
         password = self._password()
         url = with_credentials(self._connect(), self._user, password)
+        self._refuse_long_login(url)
         self._lag, self._pictures = Lag(), 0
         open_timeout_s = OPEN_TIMEOUT_S - READ_TIMEOUT_S + self._read_timeout_s
         options = {
@@ -92,8 +95,11 @@ class LiveStream:
             if seconds_since(start_ns) > STALL * open_timeout_s:
                 self._be_patient()
             raise reason or CameraError(
-                f"{self._shown} gives no video: its path, user or password is wrong, "
-                f"or it sends nothing for {open_timeout_s:g} s"
+                f"{self._shown} gives no video: "
+                + (
+                    self._reason(password)
+                    or f"its path, user or password is wrong, or it sends nothing for {open_timeout_s:g} s"
+                )
             )
         gives_jpegs = not self._keeps_time and keep_jpegs_encoded(self._capture)
         self._catch_up(self._capture)
@@ -123,6 +129,26 @@ class LiveStream:
 
     def _next(self, capture: cv2.VideoCapture) -> Pixels | None:
         return self._jpegs.read() if self._jpegs else picture_of(capture)
+
+    def _refuse_long_login(self, url: str) -> None:
+        """Raise CameraError if FFmpeg would cut user and password short."""
+        length = len(urlsplit(url).netloc.rpartition("@")[0])
+        if self._keeps_time and length > MOST_LOGIN_BYTES:
+            self.close()
+            raise CameraError(
+                f"{self._shown} gives no video: user and password have {length} bytes in a URL, where a letter "
+                f"outside ASCII takes 6 and more; up to {MOST_LOGIN_BYTES} are supported: set a shorter password"
+            )
+
+    def _reason(self, password: str | None) -> str | None:
+        """Return why an RTSP camera refuses video; None if it gives no reason."""
+        if not self._keeps_time:
+            return None
+        url = with_credentials(self._url, self._user, password)
+        try:
+            return reason_of(url, (self._user, password), self._identity.connect if self._identity else None)
+        except (OSError, ValueError, CameraError):
+            return None
 
     def _refuse_stall(self, start_ns: int) -> None:
         """Raise CameraError if a read that began at `start_ns` took nearly the whole time-out."""
