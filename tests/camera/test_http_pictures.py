@@ -203,7 +203,9 @@ def test_a_camera_that_sends_slowly_is_given_the_time_that_it_needs(monkeypatch:
     def send_slowly(self: FakeCamera) -> None:
         for number, level in enumerate(LEVELS[:3]):
             self.done.wait(0.3 if number else 0)
-            self.wfile.write(part(jpeg(level))) if number else self.send(part(jpeg(level)), MULTIPART, length=False)
+            self.wfile.write(part(jpeg(level))) if number else self.send(
+                part(jpeg(level)), MULTIPART, length=False
+            )
         self.done.wait(LIMIT_S)
 
     with camera(send_slowly) as (url, _):
