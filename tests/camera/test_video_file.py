@@ -8,7 +8,7 @@ from edged.camera.sources.source import Picture, Source
 from edged.camera.sources.video_file import VideoFile
 from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.errors import CameraError
-from tests.camera.pictures import plain, write_video
+from tests.camera.pictures import plain, write_av1, write_video
 
 
 def read_all(source: Source) -> list[Picture]:
@@ -27,6 +27,21 @@ def test_a_video_gives_every_picture_in_order(tmp_path: Path) -> None:
     assert [round(picture.pixels.mean() / 10) for picture in pictures] == [1, 8, 15, 22]
     assert pictures[0].pixels.shape == (48, 64, 3)
     assert pictures[0].truth is None
+
+
+def test_av1_is_read_and_shown_upright(tmp_path: Path) -> None:
+    half = plain(20, 128, 96)
+    half[:, 64:] = 220
+
+    (upright, *_), (turned, *_) = (
+        read_all(VideoFile(write_av1(tmp_path / f"{turns}.mp4", [half] * 3, turns), realtime=False))
+        for turns in (0, 1)
+    )
+
+    assert (upright.pixels.shape, turned.pixels.shape) == ((96, 128, 3), (128, 96, 3))
+    assert upright.pixels[:, 80:].mean() > 200
+    assert turned.pixels[80:].mean() > 200
+    assert turned.pixels[:48].mean() < 40
 
 
 def test_pictures_are_rgb(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from edged.camera.sources.http_pictures import HttpCamera
 from edged.camera.sources.source import Sleep, Source, sleep_ns
 from edged.camera.sources.stream import LiveStream
 from edged.camera.sources.v4l2 import V4l2
-from edged.camera.sources.video_file import VideoFile
 from edged.config.load import password_of
 
 Kind = Literal["v4l2", "stream", "program", "video", "folder", "synthetic"]
@@ -37,6 +36,8 @@ def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
 
             return Program(place, *((camera.timeout_s,) * 2 if camera.timeout_s else ()))
         case "video":
+            from edged.camera.sources.video_file import VideoFile
+
             return VideoFile(Path(place), realtime=not is_paced_by_grants(camera), loop=loop, sleep=sleep)
         case "folder":
             return Folder(Path(place), None if is_paced_by_grants(camera) else fps, loop, sleep)
