@@ -11,7 +11,6 @@ from pathlib import Path
 from edged.cli.check.finding import Finding
 from edged.config import Config, NotifyConfig, SecurityConfig, Tls
 from edged.errors import ConfigError
-from edged.hub.publish.notifier import Receiver
 from edged.transport.address import host_and_port, is_ipc, is_ipv6, is_local
 from edged.transport.keys import load_allowed, load_pair, load_public
 from edged.transport.tls import server_context
@@ -166,6 +165,8 @@ def tls_finding(tls: Tls) -> Finding:
 
 def notify_finding(notify: NotifyConfig) -> Finding:
     """Check the secrets and the authority of `notify`; nothing is sent."""
+    from edged.hub.publish.notifier import Receiver
+
     try:
         Receiver(notify)
     except ConfigError as error:
