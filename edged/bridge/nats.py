@@ -27,7 +27,7 @@ from edged.messages.published import snapshot_topic, topic
 from edged.system.backoff import Backoff
 from edged.system.paths import state_directory
 from edged.transport.client_socket import Context, Curve
-from edged.transport.nats import close, connect, explained
+from edged.transport.nats import close, connect, denied, explained
 
 POLL_MS = 100
 EVENTS = 1000  # that wait; beyond that the oldest are lost
@@ -139,6 +139,8 @@ class NatsBridge:
 
     async def _visit(self, notices: Notices, backoff: Backoff) -> None:
         """Connect, and carry messages until something fails. It succeeds if it lasts or delivers something."""
+        import nats.errors
+
         client = await connect(self._nats, f"edged {self._config.node}", reconnects=False)
         try:
             stream = FleetStream(client, self._nats, self._subjects)
@@ -152,6 +154,14 @@ class NatsBridge:
                     group.create_task(self._carry(delivery, place, is_first=not behind))
                     group.create_task(_carry_notices(stream, notices))
                     group.create_task(self._save(stream, delivery))
+            except* (ServerError, nats.errors.TimeoutError):
+                if not (said := denied(client)):
+                    raise
+                subjects = f"{self._nats.subject}.>"
+                raise ServerError(
+                    f"{self._nats.servers[0]}: this user may not publish all of {subjects} "
+                    f"({said}): extend its permissions"
+                ) from None
             finally:
                 delivery.close()
                 if delivery.has_delivered or time.monotonic() - opened_s > LONGEST_WAIT_S:

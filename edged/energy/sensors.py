@@ -1,6 +1,7 @@
 """Find the energy and power sensors of Linux: hwmon, TI's INA3221 in it, and powercap.
 
-hwmon: by device name and channel label, never by number. `energyN_input` is in µJ, `powerN_input` in µW
+hwmon: by device name and channel label, never by number. `energyN_input` is in µJ, `powerN_input` in µW, as is
+`powerN_average`
 (Documentation/hwmon/sysfs-interface.rst). If a device has both for a rail, its energy is read: a counter misses
 nothing between two readings.
 
@@ -61,13 +62,19 @@ def channels(folder: Path) -> Iterator[Rail]:
     """Yield the rails of one device; old drivers keep their files one folder deeper."""
     for place in (folder, folder / "device"):
         device = text_of(place / "name") or folder.name
-        energies, powers = (
-            sorted(place.glob(f"{kind}*_input"), key=_natural_order) for kind in ("energy", "power")
-        )
+        energies = sorted(place.glob("energy*_input"), key=_natural_order)
+        powers = _powers(place)
         yield from (_energy(device, path, alone=len(energies) == 1) for path in energies)
         yield from (_power(device, path, alone=len(powers) == 1, counted=bool(energies)) for path in powers)
         if device == INA3221:
             yield from _ina3221_channels(place)
+
+
+def _powers(place: Path) -> list[Path]:
+    """Return the file of each power channel: the present power, or the average where a driver gives that alone."""
+    present = {_channel(path): path for path in place.glob("power*_input")}
+    average = {_channel(path): path for path in place.glob("power*_average")}
+    return sorted((average | present).values(), key=_natural_order)
 
 
 def is_without_energy(root: Path, device: str = "scmi_sensors") -> bool:
@@ -91,7 +98,12 @@ def _power(device: str, path: Path, *, alone: bool, counted: bool) -> Rail:
 
 
 def _label(path: Path) -> str:
-    return text_of(path.with_name(path.name.replace("_input", "_label")))
+    return text_of(path.with_name(f"{_channel(path)}_label"))
+
+
+def _channel(path: Path) -> str:
+    """Return `power1` of `power1_input` and `power1_average`."""
+    return path.name.rpartition("_")[0]
 
 
 def _name(device: str, label: str, path: Path, *, alone: bool) -> str:
@@ -99,7 +111,7 @@ def _name(device: str, label: str, path: Path, *, alone: bool) -> str:
         return next((label.removeprefix(start) for start in JUNO_PREFIXES if label.startswith(start)), label)
     if old := OLD_JUNO.fullmatch(device):
         return OLD_JUNO_RAILS[old[1]]
-    return device if alone else f"{device}.{path.name.removesuffix('_input')}"
+    return device if alone else f"{device}.{_channel(path)}"
 
 
 def _family(path: Path) -> str:

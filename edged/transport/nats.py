@@ -226,4 +226,15 @@ def _of_jetstream(code: int | None, description: str | None) -> str:
             return f": the stream does not take this message ({description}): raise its limits, or make room"
         case None | 10039 | 10076:
             return " has no JetStream for this user: enable it there, for this account, too"
+        case 10023 | 10028 | 10047 | 10122:
+            return (
+                f": the account may not store so much ({description}): set nats.max_megabytes to less, "
+                "or make room for it on the server"
+            )
     return f": JetStream reports: {description}"
+
+
+def denied(client: "Client") -> str:
+    """Return what the server has denied this user last; empty: nothing. A denied message gets no other answer."""
+    said = str(client.last_error or "").removeprefix("nats: ")
+    return said if said.lower().startswith("permissions violation") else ""

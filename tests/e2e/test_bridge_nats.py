@@ -143,6 +143,35 @@ def test_a_stream_that_does_not_fit_is_named(
             eventually(lambda: carrying.reports("trying again"))
 
 
+@pytest.mark.deep
+def test_what_a_user_may_not_publish_is_named_once(tmp_path: Path, port: int, where: Addresses) -> None:
+    publish = '["_INBOX.>", "$JS.API.>"]'
+    users = f'users: [{{user: me, password: secret, permissions: {{publish: {publish}, subscribe: [">"]}}}}]'
+    password = tmp_path / "password"
+    password.write_text("secret")
+    password.chmod(0o600)
+    access = {"user": "me", "password_file": str(password)}
+    with nats_server(tmp_path, port, f"authorization {{ {users} }}"), a_hub(tmp_path, where) as hub:
+        hub.publish(3)
+        with bridge(config_file(tmp_path, where, port, **access)) as carrying:
+            eventually(lambda: hub.serve() and carrying.reports("extend its permissions"))
+            eventually(lambda: hub.serve() and carrying.log.read_text().count("next attempt") >= 2)
+            said = carrying.log.read_text()
+    assert 'this user may not publish all of edged.> (permissions violation for publish to "edged.test.' in said
+    assert said.count("extend its permissions") == 1
+
+
+def test_an_account_that_may_not_store_the_stream_names_the_key_of_its_size(
+    tmp_path: Path, port: int, where: Addresses
+) -> None:
+    small = f'jetstream {{ store_dir: "{tmp_path}/small", max_file: 100MB }}'
+    with (
+        nats_server(tmp_path, port, small, jetstream=False),
+        bridge(config_file(tmp_path, where, port)) as carrying,
+    ):
+        eventually(lambda: carrying.reports("set nats.max_megabytes to less"))
+
+
 def test_statuses_events_and_pictures_of_a_real_daemon_arrive(tmp_path: Path, port: int) -> None:
     nats = {"servers": [f"nats://127.0.0.1:{port}"], "snapshots": True}
     labels = [str(number) for number in range(10)]

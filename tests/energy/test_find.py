@@ -111,6 +111,15 @@ def test_where_the_driver_has_power_itself_that_is_read(tmp_path: Path) -> None:
     }
 
 
+def test_an_average_power_is_read_where_a_driver_gives_that_alone(tmp_path: Path) -> None:
+    folder = hwmon_device(tmp_path, 0, "amdgpu", power1=("PPT", 31_000_000))
+    (folder / "power1_input").rename(folder / "power1_average")
+    both = hwmon_device(tmp_path, 1, "nct6775", power1=("CPU", 5_000_000))
+    (both / "power1_average").write_text("4000000\n")
+
+    assert {rail.name: rail.read() for rail in found_in(tmp_path).rails} == {"PPT": 31.0, "CPU": 5.0}
+
+
 def test_a_channel_that_nothing_is_connected_to_is_no_rail(tmp_path: Path) -> None:
     folder = jetson(tmp_path)
     (folder / "in3_enable").write_text("0\n")
