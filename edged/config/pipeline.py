@@ -66,6 +66,20 @@ class Config(Section):
             )
         return notify
 
+    @field_validator("mqtt")
+    @classmethod
+    def _has_distinct_names(cls, mqtt: MqttConfig | None, info: ValidationInfo) -> MqttConfig | None:
+        """Home Assistant takes no dots in its topics: the bridge writes `_` for them."""
+        seen: dict[str, str] = {}
+        for name in info.data.get("cameras", ()) if mqtt and mqtt.discovery else ():
+            other = seen.setdefault(name.replace(".", "_"), name)
+            if other != name:
+                raise ValueError(
+                    f"the cameras {other} and {name} have one name in Home Assistant, which takes no dots: "
+                    "rename one, or set discovery: null"
+                )
+        return mqtt
+
     @field_validator("segments")
     @classmethod
     def _fit_the_workers(cls, segments: tuple[Segment, ...], info: ValidationInfo) -> tuple[Segment, ...]:
