@@ -288,7 +288,7 @@ def test_a_camera_that_shows_another_certificate_is_down_until_the_right_one_is_
 def test_check_verifies_the_certificate_and_says_what_to_write(folder: Path) -> None:
     with https_camera(folder, "camera") as (url, camera):
         source = config.CameraConfig(source=url, user="me", tls=CameraTls(ca=folder / "ours.crt"))
-        found = camera_finding("door", source)
+        found = camera_finding("door", source, is_offline=True)
         assert (found.level, found.text) == (
             "ok",
             f"{without_secrets(url)}, whose certificate is trusted; no video was read",

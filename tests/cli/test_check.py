@@ -1,6 +1,7 @@
 """`edged check`: what would run, and all that is in the way at once."""
 
 import json
+import re
 import socket
 import sqlite3
 from collections.abc import Callable
@@ -17,9 +18,11 @@ from edged.hub.journal.schema import LAYOUT
 from edged.model.cuts import cuts
 from edged.model.model_part import part_of, whole_model
 from edged.model.package import load_model
+from tests.camera.motion_jpeg import MotionJpeg, serving
 from tests.cli import models
 from tests.cli.checking import check, config_file
 from tests.cli.command import DEVICES, NO_OPENCL, edged
+from tests.eventually import free_port
 from tests.runtime.answers import answer
 
 SEGMENTS = "segments: [{{until: {}, workers: a}}, {{workers: b}}]\n"
@@ -199,14 +202,23 @@ def test_random_weights_are_a_warning(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "random weights" in found["model"]
 
 
-def test_a_network_camera_is_not_contacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_network_camera_is_watched_for_a_second(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(MotionJpeg) as url:
+        cameras = f"{{gate: {{source: '{url}'}}, away: {{source: 'http://127.0.0.1:{free_port()}/x'}}}}"
+        _, found = check(config_file(tmp_path, f"cameras: {cameras}"), capsys, "--quick")
+
+    assert re.fullmatch(r"ok http://127\.0\.0\.1:\d+.*, 64×48, \d+(\.\d)? pictures/s", found["camera gate"])
+    assert "the host refuses connections at port" in found["camera away"]
+
+
+def test_offline_no_network_camera_is_contacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
         server.settimeout(0)
         port = server.getsockname()[1]
         file = config_file(tmp_path, f"cameras: {{gate: {{source: 'rtsp://127.0.0.1:{port}/stream'}}}}")
-        _, found = check(file, capsys)
+        _, found = check(file, capsys, "--offline")
         with pytest.raises(BlockingIOError):
             server.accept()
 

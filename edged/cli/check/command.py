@@ -34,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config(parser)
     add_host(parser, "this host's own name if the config has it, else the hub's host")
     add_quick(parser)
+    parser.add_argument(
+        "--offline", action="store_true", help="do not contact network cameras: each is watched for a second"
+    )
     add_json(parser)
     add_example(
         parser, "edged check edged.yaml", "edged check edged.yaml --host big", "edged check edged.yaml --quick"
@@ -52,7 +55,8 @@ def _run(arguments: argparse.Namespace) -> int:
     parts = valid_parts(source)
     host = this_host(parts.config, arguments.host)
     is_quick = arguments.quick
-    of_config = findings_at(parts, host, is_quick=is_quick) if host else findings_of(parts, is_quick=is_quick)
+    how = {"is_quick": is_quick, "is_offline": arguments.offline}
+    of_config = findings_at(parts, host, **how) if host else findings_of(parts, **how)
     mistakes = [Finding("error", "config", mistake) for mistake in parts.mistakes]
     findings = [*source_findings(source), *mistakes, *of_config]
     errors = sum(finding.level == "error" for finding in findings)
@@ -78,14 +82,15 @@ def source_findings(source: ConfigSource) -> Iterator[Finding]:
         yield Finding("ok", "config", ", ".join((file, *others)))
 
 
-def findings_at(parts: ValidParts, host: str, *, is_quick: bool = False) -> Iterator[Finding]:
-    """Check the cameras and workers of another host. `is_quick`: see `worker_findings`."""
-    from edged.cli.check.pipeline import camera_finding, model_findings, worker_findings
+def findings_at(
+    parts: ValidParts, host: str, *, is_quick: bool = False, is_offline: bool = False
+) -> Iterator[Finding]:
+    """Check the cameras and workers of another host. See `findings_of`."""
+    from edged.cli.check.pipeline import camera_findings, model_findings, worker_findings
 
     config = parts.config
-    for name, camera in config.cameras.items():
-        if camera.host == host:
-            yield camera_finding(name, camera)
+    here = {name: camera for name, camera in config.cameras.items() if camera.host == host}
+    yield from camera_findings(here, is_offline=is_offline).values()
     if parts.has("model") and any(worker.host == host for worker in config.workers):
         yield from model_findings(config)
     yield from worker_findings(parts, host, is_quick=is_quick)
@@ -93,14 +98,14 @@ def findings_at(parts: ValidParts, host: str, *, is_quick: bool = False) -> Iter
         yield from link_findings(config, host)
 
 
-def findings_of(parts: ValidParts, *, is_quick: bool = False) -> Iterator[Finding]:
+def findings_of(parts: ValidParts, *, is_quick: bool = False, is_offline: bool = False) -> Iterator[Finding]:
     """Check everything that `edged run` would open and that is valid, in the order of the file.
 
-    Opens no network connection but to https:// and rtsps:// cameras, whose certificates it verifies. `is_quick`:
-    see `worker_findings`.
+    Opens network connections to cameras alone; `is_offline`: to those of https:// and rtsps:// alone, whose
+    certificates it verifies. `is_quick`: see `worker_findings`.
     """
     from edged.cli.check.pipeline import (
-        camera_finding,
+        camera_findings,
         model_findings,
         state_findings,
         taught_findings,
@@ -108,10 +113,11 @@ def findings_of(parts: ValidParts, *, is_quick: bool = False) -> Iterator[Findin
     )
 
     config = parts.config
-    for name, camera in config.cameras.items():
-        if not parts.has(f"camera {name}"):
-            continue
-        yield elsewhere(f"camera {name}", camera.host, name) if camera.host else camera_finding(name, camera)
+    cameras = {name: camera for name, camera in config.cameras.items() if parts.has(f"camera {name}")}
+    here = {name: camera for name, camera in cameras.items() if not camera.host}
+    found = camera_findings(here, is_offline=is_offline)
+    for name, camera in cameras.items():
+        yield elsewhere(f"camera {name}", camera.host, name) if camera.host else found[name]
     if parts.has("model"):
         yield from model_findings(config)
         yield from taught_findings(config)
