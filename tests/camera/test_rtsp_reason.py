@@ -4,10 +4,12 @@ import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import md5, sha256
+from urllib.request import parse_http_list, parse_keqv_list
 
 import pytest
 
-from edged.camera.sources.rtsp_reason import reason_of
+from edged.camera.sources.rtsp_reason import _authorization, reason_of
 from edged.camera.sources.stream import LiveStream
 from edged.errors import CameraError
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
@@ -64,6 +66,43 @@ def test_a_wrong_password_is_told_from_a_wrong_path(how: str) -> None:
         assert "at this path" in str(reason_of(f"{server.url}2", ("me", "secret")))
     finally:
         server.kill()
+
+
+SHA_256 = (
+    'Digest realm="Camera", nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", algorithm=SHA-256, qop="auth"'
+)
+
+
+@pytest.mark.parametrize(
+    "challenge", [SHA_256, SHA_256.replace("SHA-256", "MD5"), SHA_256.replace(', qop="auth"', "")]
+)
+def test_a_digest_is_what_a_camera_computes(challenge: str) -> None:
+    (header,) = _authorization([challenge], "DESCRIBE", "rtsp://h/live", "me", "secret")
+    given = parse_keqv_list(parse_http_list(header.removeprefix("Authorization: Digest ")))
+    hashed = sha256 if "SHA-256" in challenge else md5
+    first = hashed(b"me:Camera:secret").hexdigest()
+    second = hashed(b"DESCRIBE:rtsp://h/live").hexdigest()
+    middle = f"{given['nc']}:{given['cnonce']}:{given['qop']}:" if "qop" in challenge else ""
+    assert given["response"] == hashed(f"{first}:{given['nonce']}:{middle}{second}".encode()).hexdigest()
+
+
+def test_a_realm_that_ffmpeg_cannot_answer_is_named() -> None:
+    class Camera(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            while self.rfile.readline():
+                headers = dict(line.decode().strip().split(": ", 1) for line in iter(self.rfile.readline, b"\r\n"))
+                body = VIDEO if 'realm="the \\"north\\" one"' in headers.get("Authorization", "") else ""
+                status = 200 if body else 401
+                head = f"RTSP/1.0 {status} X\r\nCSeq: {headers['CSeq']}\r\nContent-Length: {len(body)}\r\n"
+                login = 'WWW-Authenticate: Digest realm="the \\"north\\" one", nonce="1"\r\n'
+                self.wfile.write(f"{head}{login}\r\n{body}".encode())
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Camera) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"rtsp://127.0.0.1:{server.server_address[1]}/live"
+        assert "its realm holds a quotation mark" in str(reason_of(url, ("me", "secret")))
+        server.shutdown()
 
 
 def test_a_login_that_is_too_long_for_ffmpeg_is_named() -> None:

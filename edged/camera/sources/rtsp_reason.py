@@ -5,6 +5,7 @@ import socket
 from base64 import b64encode
 from collections.abc import Callable
 from hashlib import md5, sha256
+from secrets import token_hex
 from urllib.parse import urljoin, urlsplit, urlunsplit
 from urllib.request import parse_http_list, parse_keqv_list
 
@@ -13,6 +14,7 @@ from edged.camera.sources.network import PORTS
 WAIT_S = 2.0
 MOST_BYTES = 65_536
 END = b"\r\n\r\n"
+DIGEST = "digest "
 CODECS = frozenset({"AV1", "H261", "H263", "H263-1998", "H264", "H265", "JPEG", "MP4V-ES", "VP8", "VP9"})
 REASONS = {
     403: "it forbids this user to see its video (403)",
@@ -41,12 +43,12 @@ def reason_of(
         if not (track := re.search(r"(?ms)^m=video .*?(?=^m=|\Z)", body)):
             return "its stream holds no video"
         if (codec := re.search(r"(?m)^a=rtpmap:\d+ ([\w-]+)/", track[0])) and codec[1].upper() not in CODECS:
-            return f"edged does not know its codec, {codec[1]}: set H.264 or H.265 in the camera"
+            return f"edged does not know its codec, {codec[1][:20]}: set H.264 or H.265 in the camera"
         base = re.search(r"(?im)^content-base: *(\S+)", head)
         control = re.search(r"(?m)^a=control:(\S+)", track[0])
         track_url = urljoin(base[1] if base else f"{bare.rstrip('/')}/", control[1] if control else "")
         status, _, _ = camera.ask("SETUP", track_url, "Transport: RTP/AVP/TCP;unicast;interleaved=0-1")
-        return None if status == 200 else _sentence(status, camera.user)
+        return camera.realm_problem() if status == 200 else _sentence(status, camera.user)
 
 
 class _Conversation:
@@ -66,6 +68,13 @@ class _Conversation:
             self._challenges = re.findall(r"(?im)^www-authenticate: *(.*?)\r?$", answer[1])
             answer = self._exchange(method, url, header)
         return answer
+
+    def realm_problem(self) -> str | None:
+        """Return why FFmpeg cannot log in as we did: it ends a realm at its first quotation mark."""
+        digests = (_asked(each) for each in self._challenges if each.lower().startswith(DIGEST))
+        if any('"' in asked.get("realm", "") for asked in digests):
+            return "its realm holds a quotation mark, which FFmpeg cannot answer: rename it in the camera"
+        return None
 
     def _exchange(self, method: str, url: str, header: str) -> tuple[int, str, str]:
         self._count += 1
@@ -92,21 +101,32 @@ class _Conversation:
 def _authorization(challenges: list[str], method: str, url: str, user: str, password: str) -> list[str]:
     """Return the header that answers the first challenge which can be answered: of Digest if there is one."""
     for each in challenges:
-        if each.lower().startswith("digest "):
-            asked = parse_keqv_list(parse_http_list(each[7:]))
-            name = asked.get("algorithm", "MD5")
-            hashed = _sha256 if name.upper() == "SHA-256" else _md5
-            secret = hashed(f"{user}:{asked.get('realm', '')}:{password}")
-            nonce = asked.get("nonce", "")
-            response = hashed(f"{secret}:{nonce}:{hashed(f'{method}:{url}')}")
-            realm = asked.get("realm", "").replace("\\", "\\\\").replace('"', '\\"')
-            return [
-                f'Authorization: Digest username="{user}", realm="{realm}", nonce="{nonce}", uri="{url}", '
-                f'response="{response}", algorithm={name}'
-            ]
+        if each.lower().startswith(DIGEST):
+            return [_digest(_asked(each), method, url, user, password)]
     if challenges:
         return [f"Authorization: Basic {b64encode(f'{user}:{password}'.encode()).decode()}"]
     return []
+
+
+def _asked(challenge: str) -> dict[str, str]:
+    return parse_keqv_list(parse_http_list(challenge[len(DIGEST) :]))
+
+
+def _digest(asked: dict[str, str], method: str, url: str, user: str, password: str) -> str:
+    """Return the header that answers a challenge: RFC 7616, with `qop` where the camera asks for it."""
+    name, nonce = asked.get("algorithm", "MD5"), asked.get("nonce", "")
+    hashed = _sha256 if name.upper() == "SHA-256" else _md5
+    secret = hashed(f"{user}:{asked.get('realm', '')}:{password}")
+    use, proof = "", hashed(f"{method}:{url}")
+    if "auth" in asked.get("qop", "").split(","):
+        once = token_hex(8)
+        use = f', qop=auth, nc=00000001, cnonce="{once}"'
+        proof = f"00000001:{once}:auth:{proof}"
+    realm = asked.get("realm", "").replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        f'Authorization: Digest username="{user}", realm="{realm}", nonce="{nonce}", uri="{url}", '
+        f'response="{hashed(f"{secret}:{nonce}:{proof}")}", algorithm={name}{use}'
+    )
 
 
 def _md5(text: str) -> str:
