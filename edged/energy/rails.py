@@ -57,6 +57,7 @@ def _group() -> str:
 
 MICRO = 1e-6
 MILLI = 1e-3
+ALL_ONES = {2**32 - 1, 2**63 - 1, 2**64 - 1}
 LARGEST_BYTES = 64  # longest file with a number, in bytes
 
 
@@ -131,9 +132,15 @@ def text_of(path: Path) -> str:
 
 
 def _number_in(path: Path) -> int:
-    """Read the number in a file. It is opened each time: a reloaded driver has new files of the same names."""
+    """Read the number in a file. It is opened each time: a reloaded driver has new files of the same names.
+
+    A bus whose device does not answer reads as ones: 4,295 W for minutes otherwise. Raises ValueError for that.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return int(os.read(descriptor, LARGEST_BYTES))
+        number = int(os.read(descriptor, LARGEST_BYTES))
     finally:
         os.close(descriptor)
+    if number in ALL_ONES:
+        raise ValueError(f"all bits are set, {number}: the sensor does not answer")
+    return number

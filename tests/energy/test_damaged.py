@@ -9,7 +9,7 @@ import pytest
 from edged.config import EnergyConfig
 from edged.energy import bounded
 from edged.energy.find import Rails, find_rails
-from tests.energy.sysfs import jetson, juno, old_juno, powercap_zone, rapl_server, scmi_juno
+from tests.energy.sysfs import hwmon_device, jetson, juno, old_juno, powercap_zone, rapl_server, scmi_juno
 
 Damage = Callable[[Path], object]
 
@@ -103,6 +103,17 @@ def test_a_supply_that_is_charged_supplies_nothing(tmp_path: Path) -> None:
     (jetson(tmp_path) / "curr2_input").write_text("-8\n")
 
     assert found_in(tmp_path).rails[0].read() == 0
+
+
+@pytest.mark.parametrize("bits", [32, 63, 64])
+def test_a_sensor_that_gives_all_ones_gives_no_reading(tmp_path: Path, bits: int) -> None:
+    power = hwmon_device(tmp_path, 0, "ina226", power1=("SYS", 5_000_000)) / "power1_input"
+    (rail,) = found_in(tmp_path).rails
+    power.write_text(f"{2**bits - 1}\n")
+
+    with pytest.raises(ValueError, match="the sensor does not answer"):
+        rail.read()
+    assert "all bits are set" in found_in(tmp_path).unreadable[0].reason
 
 
 def test_what_only_root_may_read_comes_with_the_lines_that_mend_it(
