@@ -57,7 +57,8 @@ def pack(tree: Tree, release: Release, architecture: str, version: str, level: i
 
 def _maintainer() -> str:
     """Return who packs this, by the variables that Debian's own tools read."""
-    name, address = os.environ.get("DEBFULLNAME", "edged developers"), os.environ.get("DEBEMAIL", "root@localhost")
+    name = os.environ.get("DEBFULLNAME", "edged developers")
+    address = os.environ.get("DEBEMAIL", "noreply@edged.invalid")  # a mailbox that nobody reads is none
     return f"{name} <{address}>"
 
 

@@ -99,6 +99,8 @@ class Tree:
         documents = self.root / "usr/share/doc/edged"
         documents.mkdir(parents=True)
         shutil.copy(ROOT / "LICENSE", documents / "copyright")
+        for folder in ("docs", "configs"):  # pages refer to both
+            shutil.copytree(ROOT / folder, documents / folder)
         _write_compressed(documents / "changelog.gz", (ROOT / "CHANGELOG.md").read_bytes())
         (documents / "edged.cdx.json").write_bytes(_bill_of_materials(self._site))
         _write_compressed(self.root / "usr/share/man/man1/edged.1.gz", _manual())

@@ -71,6 +71,8 @@ def test_it_has_units_users_permissions_completion_a_manual_and_a_config(tree: P
         "usr/lib/udev/rules.d/70-edged.rules",
         "usr/share/bash-completion/completions/edged",
         "usr/share/doc/edged/copyright",
+        "usr/share/doc/edged/docs/how-to/service.md",
+        "usr/share/doc/edged/configs/teach.yaml",
     }
     manual = gzip.decompress((tree / "usr/share/man/man1/edged.1.gz").read_bytes()).decode()
     assert r"\fBedged subscribe\fR" in manual
