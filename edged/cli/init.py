@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.model = arguments.model or _asked("model, an ONNX file or a name", "digits")
     write_result(file, config_text(file, arguments.camera, source, _model_lines(arguments, file)).encode())
     note(f"wrote {file}")
-    arguments.config, arguments.host, arguments.settings = file, None, []
+    arguments.config, arguments.host, arguments.settings, arguments.offline = file, None, [], False
     name_config(file)
     code = check.run(arguments)
     if not code:
