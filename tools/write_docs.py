@@ -73,6 +73,7 @@ PATTERNS = {
     "[^+#": "topic",
     r"(\[": "host:port",
     "[A-Za-z0-9]": "name",
+    "[a-z_]": "class",
 }
 
 Schema = Mapping[str, Any]

@@ -158,6 +158,8 @@ class Discovery:
         yield "sensor", "score", prediction | score | percent
         if with_state:
             yield "sensor", "state", self._state(camera) | available
+            if binary := self._binary_state(camera):
+                yield "binary_sensor", "state_on", binary | available
         if snapshots:
             topic = self._topics.of_camera(camera, "snapshot")
             yield "camera", "snapshot", {"name": "Snapshot", "topic": topic} | available
@@ -181,6 +183,17 @@ class Discovery:
         labels = list(wanted.labels) if wanted else []
         topic = self._topics.of_camera(camera, "state")
         return {"name": "State", "state_topic": topic, "device_class": "enum", "options": [*labels, UNKNOWN]}
+
+    def _binary_state(self, camera: str) -> Fields:
+        """Return the fields of a sensor that is on for the first label; empty without a `device_class`."""
+        wanted = self._states[camera]
+        if not wanted.device_class:
+            return {}
+        on, off = wanted.labels
+        topic = self._topics.of_camera(camera, "state")
+        template = f"{{{{ 'None' if value == '{UNKNOWN}' else value }}}}"  # by which Home Assistant means unknown
+        shown = {"name": on.capitalize(), "device_class": wanted.device_class}
+        return shown | {"state_topic": topic, "payload_on": on, "payload_off": off, "value_template": template}
 
     def _available(self, camera: str | None = None) -> Fields:
         """Return the topics that must all be online for an entity to be available."""

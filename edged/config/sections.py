@@ -10,6 +10,7 @@ from edged.messages.scores import ScoresWanted
 from edged.transport.address import HOST_AND_PORT, ZMQ_ADDRESS, host_and_port, is_ipc, is_local
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+DEVICE_CLASS = r"^[a-z_]+$"  # of Home Assistant
 
 
 def _with_port(address: str) -> str:
@@ -217,6 +218,18 @@ class StateConfig(Section):
     labels: tuple[Text, ...] = Field(min_length=1, description="Labels that are states; every other is `unknown`")
     after: int = Field(3, ge=1, le=1000, description="Equal answers in a row that change the state")
     unknown_below: Share = Field(0.5, description="Score below which an answer counts as `unknown`")
+    device_class: Annotated[str, Field(pattern=DEVICE_CLASS)] | None = Field(
+        None,
+        description="Home Assistant: a binary sensor too, of this class (door, garage_door, motion, occupancy …), "
+        "which is on for the first of two labels",
+    )
+
+    @field_validator("device_class")
+    @classmethod
+    def _of_two(cls, device_class: str | None, info: ValidationInfo) -> str | None:
+        if device_class and len(info.data.get("labels", ("", ""))) != 2:
+            raise ValueError("is for two labels: the first is on, the second is off")
+        return device_class
 
     @field_validator("labels")
     @classmethod

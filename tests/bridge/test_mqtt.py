@@ -118,6 +118,20 @@ def test_home_assistant_finds_the_entities_of_a_camera() -> None:
     assert len({fields["unique_id"] for fields in found.values()}) == len(found)
 
 
+def test_a_state_of_two_labels_is_a_binary_sensor_where_its_class_is_given() -> None:
+    states = {"door": {"labels": ["open", "closed"], "device_class": "garage_door"}}
+    found = discovered(bridge_of(states=states), door=statuses.camera())
+    sensor = found["homeassistant/binary_sensor/edged_test/door_state_on/config"]
+    assert (sensor["device_class"], sensor["payload_on"], sensor["payload_off"]) == (
+        "garage_door",
+        "open",
+        "closed",
+    )
+    assert sensor["value_template"] == "{{ 'None' if value == 'unknown' else value }}"
+    assert sensor["state_topic"] == "edged/test/door/state"
+    assert "homeassistant/sensor/edged_test/door_state/config" in found
+
+
 def test_what_a_broker_may_retain_follows_the_cameras() -> None:
     bridge = bridge_of(states={"door": {"labels": ["open"]}})
     assert bridge.in_use is None
