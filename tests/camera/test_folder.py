@@ -110,6 +110,10 @@ def test_hidden_files_are_no_pictures_and_rare_suffixes_are(tmp_path: Path) -> N
     assert [path.name for path in pictures_in(tmp_path)] == ["a.JPG", "b.jfif", "c.jpe"]
 
 
+def test_another_path_has_no_pictures(tmp_path: Path) -> None:
+    assert pictures_in(tmp_path / "absent") == pictures_in(write_picture(tmp_path / "a.png", plain(10))) == []
+
+
 def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_picture(tmp_path / "cat/a.png", plain(10))
     listed = os.scandir

@@ -74,10 +74,12 @@ def truth_of(picture: Path, folder: Path) -> str | None:
 
 
 def pictures_in(folder: Path) -> list[Path]:
-    """Return the pictures of a folder and its sub-folders, by name, as `files_below`.
+    """Return the pictures of a folder and its sub-folders, by name, as `files_below`; of another path: none.
 
     Raises ImageError for a folder that cannot be listed.
     """
+    if not folder.is_dir():
+        return []
     try:
         return sorted(folder / name for name in files_below(folder) if is_picture_name(name))
     except OSError as error:

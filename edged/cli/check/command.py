@@ -149,7 +149,7 @@ def daemon_finding(running: Config, config: Config) -> Finding:
 
     if running == config:
         return Finding("ok", "daemon", f"runs with this config, sha256 {config.sha256[:12]}")
-    change = f"`edged reload CONFIG` would change: {changes(running, config)}"
+    change = f"`edged reload CONFIG` would change it: {changes(running, config)}"
     return Finding("ok", "daemon", f"runs with other settings than this file, and goes on; {change}")
 
 
