@@ -19,6 +19,12 @@ ONE_PLANE, MOST_FORMATS = 1, 32
 VIDEO_CAPTURE = 0x1 | 0x1000  # of one plane or of several
 
 
+# drivers of a Raspberry Pi: of its camera connectors, which give raw sensor data, and of what makes pictures of it
+CSI = ("unicam", "rp1-cfe")
+ISP = ("bcm2835-isp", "bcm2835-codec", "pispbe")
+BY_LIBCAMERA = "gives raw sensor data: use source: 'exec:rpicam-vid -t 0 -n --codec mjpeg -o -'"
+
+
 @dataclass(frozen=True)
 class CameraFound:
     """A Video4Linux capture device.
@@ -53,11 +59,14 @@ def list_cameras(sys: Path = Path("/sys/class/video4linux"), dev: Path = Path("/
 
 def _examine(node: Path, dev: Path) -> CameraFound | None:
     device = dev / node.name
+    if _name(node).startswith(ISP):
+        return None
     try:
         formats = _formats(device)  # a camera has a second node for metadata; codecs and tuners have theirs
     except OSError as error:
         return CameraFound(_name(node), str(device), _reason(error))
-    return None if formats is None else CameraFound(_name(node), str(device), None, formats)
+    problem = BY_LIBCAMERA if _name(node).startswith(CSI) else None
+    return None if formats is None else CameraFound(_name(node), str(device), problem, formats)
 
 
 def _formats(device: Path) -> tuple[str, ...] | None:

@@ -1,5 +1,8 @@
 from pathlib import Path
 
+import pytest
+
+from edged.camera import discover
 from edged.camera.discover import list_cameras
 
 
@@ -50,3 +53,19 @@ def test_two_cameras_of_one_model_are_distinguished_by_their_sockets(tmp_path: P
     paths = [camera.path for camera in list_cameras(tmp_path / "sys", tmp_path / "dev")]
 
     assert [Path(path).name for path in paths] == ["usb-1.0-index0", "usb-1.2-index0"]
+
+
+def test_a_camera_at_the_connector_of_a_raspberry_pi_names_the_program_that_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # given the nodes that its drivers make, as devices that answer
+    monkeypatch.setattr(discover, "_formats", lambda _: ("pRAA",))
+    for number, name in enumerate(("unicam-image", "bcm2835-isp-capture0", "rp1-cfe-csi2_ch0")):
+        node = tmp_path / f"sys/video{number}"
+        node.mkdir(parents=True)
+        (node / "name").write_text(f"{name}\n")
+
+    cameras = list_cameras(tmp_path / "sys", tmp_path / "dev")
+
+    assert [camera.name for camera in cameras] == ["unicam-image", "rp1-cfe-csi2_ch0"]
+    assert all("exec:rpicam-vid" in str(camera.problem) for camera in cameras)
