@@ -15,6 +15,7 @@ pytestmark = pytest.mark.deep
 BOOKWORM = RELEASES[0]
 # by the packages of `Depends`
 OF_LIBC6 = {
+    "libmvec.so.1",
     "libc.so.6",
     "libm.so.6",
     "libdl.so.2",
