@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from edged.engine import scratch
 from edged.engine.scratch import VARIABLE, use_own_scratch
 from tests.disks import a_small_disk, fill
 
@@ -77,7 +80,11 @@ def test_without_a_writable_cache_it_is_elsewhere(tmp_path: Path) -> None:
     folder.rmdir()
 
 
-def test_on_a_disk_that_is_full_it_is_elsewhere_and_goes_with_its_process(tmp_path: Path) -> None:
+def test_on_a_disk_that_is_full_it_is_elsewhere_and_goes_with_its_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # in that of all, another test's process would remove it
+    monkeypatch.setattr(scratch, "PLACES", (tmp_path,))
     with a_small_disk(tmp_path / "full") as full:
         fill(full)
         command = [sys.executable, "-c", ELSEWHERE, str(full)]
@@ -92,6 +99,7 @@ def test_on_a_disk_that_is_full_it_is_elsewhere_and_goes_with_its_process(tmp_pa
 
 ELSEWHERE = """
 import sys; from pathlib import Path
+from edged.engine import scratch
 from edged.engine.scratch import VARIABLE, use_own_scratch
 use_own_scratch(Path(sys.argv[1]), found := {}); print(found[VARIABLE])
 """

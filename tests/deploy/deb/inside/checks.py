@@ -145,7 +145,7 @@ def test_a_damaged_installation_is_named_and_mended_by_another() -> None:
         path.unlink()
 
     assert "edged: its package is damaged: No module named 'edged.errors'. Install it again" in run(
-        "edged", "devices", code=1
+        "edged", "check", code=1
     )
     assert str(module) in run("dpkg", "--verify", "edged")
     run("dpkg", "--install", SECOND)
