@@ -2,8 +2,6 @@
 
 import sys
 
-from edged.system.interruption import end_if_interrupted
-
 DAMAGED = (
     "edged: its package is damaged: {error}. Install it again: {python} -m pip install --force-reinstall with its "
     "wheel, or dpkg --install with its Debian package, of which `dpkg --verify edged` names the damaged files"
@@ -12,8 +10,10 @@ DAMAGED = (
 
 def main() -> int:
     """Entry point of the `edged` command. A module that cannot be imported is half an installation, no bug."""
-    end_if_interrupted()
     try:
+        from edged.system.interruption import end_if_interrupted
+
+        end_if_interrupted()
         from edged.cli import run_command_line
 
         return run_command_line(sys.argv[1:])

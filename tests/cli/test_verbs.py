@@ -228,13 +228,14 @@ def test_a_newcomer_is_led_to_a_command(argv: list[str], told: str, capsys: pyte
     assert told in capsys.readouterr().err
 
 
-def test_half_an_installation_is_one_line_that_names_what_is_missing() -> None:
-    without_pyzmq = "import sys; sys.modules['zmq'] = None; from edged.__main__ import main; main()"
+@pytest.mark.parametrize("missing", ["zmq", "edged.errors", "edged.system.interruption"])
+def test_half_an_installation_is_one_line_that_names_what_is_missing(missing: str) -> None:
+    without = f"import sys; sys.modules['{missing}'] = None; from edged.__main__ import main; main()"
 
-    command = [sys.executable, "-c", without_pyzmq, "subscribe"]
+    command = [sys.executable, "-c", without, "subscribe"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
     assert done.returncode == 1
-    assert done.stderr.startswith("edged: its package is damaged: import of zmq halted")
+    assert done.stderr.startswith(f"edged: its package is damaged: import of {missing} halted")
     assert "Install it again" in done.stderr
     assert done.stderr.count("\n") == 1

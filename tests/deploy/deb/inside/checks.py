@@ -1,6 +1,7 @@
 """The life of the package on a machine, in this order. Started by tests/deploy/deb/test_machine.py alone."""
 
 import json
+import os
 import pwd
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from tests.eventually import eventually
 
+os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"  # the package's edged, not that of the checkout's environment
 FIRST, SECOND = sorted(Path("/opt/packages").glob("*.deb"))
 CONFIG, STATE, PREFIX = Path("/etc/edged/edged.yaml"), Path("/var/lib/edged"), Path("/opt/edged")
 SERVED = {
