@@ -119,3 +119,18 @@ def test_a_message_that_is_no_subscription_is_ignored(stream: Stream) -> None:
     other = stream.subscriber()
     stream.serve(other)
     assert stream.rejected() == 0
+
+
+def test_a_subscription_of_no_connection_is_counted_and_harms_nobody(stream: Stream) -> None:
+    # given a peer in this process: like one whose connection ended at once, it has no descriptor
+    stream.socket.bind("inproc://stream")
+    peer = stream.context.socket(zmq.SUB)
+    stream.subscribers.append(peer)
+    peer.subscribe(b"served")
+    peer.subscribe(b"0123456789")
+    peer.connect("inproc://stream")
+
+    stream.serve(peer)
+
+    assert stream.held() == 6 + 10
+    assert stream.rejected() == 0

@@ -153,6 +153,7 @@ class StreamSender:
 
 
 SUBSCRIBE, UNSUBSCRIBE = b"\x01", b"\x00"
+NO_CONNECTION = -1
 
 
 class HeldTopics:
@@ -183,13 +184,21 @@ class HeldTopics:
         """Count a topic. Other messages that a peer sends are ignored."""
         kind, topic = frame.bytes[:1], frame.bytes[1:]
         if kind == SUBSCRIBE and topic not in self._owners:
-            self._owners[topic] = descriptor = int(frame.get(zmq.SRCFD))
+            self._owners[topic] = descriptor = _connection_of(frame)
             self._bytes[descriptor] += len(topic)
         elif kind == UNSUBSCRIBE and topic in self._owners:
             descriptor = self._owners.pop(topic)
             self._bytes[descriptor] -= len(topic)
             if not self._bytes[descriptor]:
                 del self._bytes[descriptor]
+
+
+def _connection_of(frame: zmq.Frame) -> int:
+    """Return libzmq's descriptor; NO_CONNECTION if its peer had gone before libzmq asked for its address."""
+    try:
+        return int(frame.get(zmq.SRCFD))
+    except zmq.ZMQError:
+        return NO_CONNECTION
 
 
 def at_the_send(outgoing: Outgoing) -> Prediction:
