@@ -134,8 +134,9 @@ def wheel_of(folder: Path, version: str, **changed: str) -> Path:
     """A wheel of this checkout under another version; `changed`: text that is added to modules, by their paths."""
     source = folder / f"source-{version}"
     source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
+    (source / "tools").mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "tools/hatch_build.py"):
+        shutil.copy(ROOT / name, source / name)
     shutil.copytree(ROOT / "edged", source / "edged", ignore=shutil.ignore_patterns("__pycache__"))
     package = source / "edged/__init__.py"
     package.write_text(re.sub(r'__version__ = ".*"', f'__version__ = "{version}"', package.read_text()))

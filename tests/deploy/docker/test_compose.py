@@ -72,7 +72,7 @@ def test_prometheus_calls_the_node_as_edged_calls_itself() -> None:
 def test_the_image_holds_what_the_package_is_built_from() -> None:
     ignored = (FOLDER / "docker/Dockerfile.dockerignore").read_text().split()
     let_in = {line.removeprefix("!") for line in ignored if line.startswith("!")}
-    assert {"edged", "README.md", "LICENSE", "pyproject.toml"} <= let_in
+    assert {"edged", "README.md", "LICENSE", "pyproject.toml", "tools/hatch_build.py"} <= let_in
     assert all((ROOT / name).exists() for name in let_in)
 
 
