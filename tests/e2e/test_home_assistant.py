@@ -20,7 +20,7 @@ OF_CAMERA = {
     "sensor.demo_test_score",
     "sensor.demo_test_state",
 }
-OF_NODE = {"binary_sensor.edged_test_running", "sensor.edged_test_answers_on"}
+OF_NODE = {"binary_sensor.edged_test_running", "sensor.edged_test_inference_device"}
 
 
 def are_known(home: Home, entities: set[str]) -> bool:
