@@ -120,12 +120,12 @@ def test_a_worker_that_had_to_compile_starts_again_without_the_compilers_memory(
         cold.hello()
         cold.process.send_signal(signal.SIGTERM)
         assert cold.exit_code() == 0
-        assert cold.errors().count("starting again") == 1
+        assert cold.errors().count("restarting the worker") == 1
     with worker_process(tmp_path, config(file, "auto")) as warm:
         warm.hello()
         warm.stop()
         assert warm.exit_code() == 0
-        assert "starting again" not in warm.errors()
+        assert "restarting the worker" not in warm.errors()
 
 
 def test_a_frame_of_another_size_is_refused_and_the_worker_goes_on(tmp_path: Path) -> None:
