@@ -16,7 +16,7 @@ from edged.config.camera import PASSWORD, USER
 from edged.errors import CameraError, ConfigError, ImageError
 
 READ_TIMEOUT_S = 2.0
-SLOWEST_TIMEOUT_S = 8.0  # until it is known how often a camera sends
+SLOWEST_TIMEOUT_S = 2.4  # until it is known how often a camera sends; after 2.5 s the hub calls it silent
 INTERVALS = 3  # between two pictures, which a read may take
 POLL_S = 1.0
 CHUNK = 65_536

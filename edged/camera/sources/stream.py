@@ -23,7 +23,7 @@ from edged.errors import CameraError, ConfigError
 OPEN_TIMEOUT_S = 5.0  # finding the format takes more than a second, after a handshake of six messages
 READ_TIMEOUT_S = 2.0
 PLAYLIST_TIMEOUT_S = 10.0  # of HLS: pictures come in segments, as a rule of 2 to 6 s
-SLOWEST_TIMEOUT_S = 8.0  # to which the time-out grows for a camera of which no two pictures came in time
+SLOWEST_TIMEOUT_S = 2.4  # for a camera of which no two pictures came in time; after 2.5 s the hub calls it silent
 STALL = 0.9  # share of the time-out
 MOST_LOGIN_BYTES = 127  # FFmpeg's own, for RTSP
 USUAL_FPS = 25.0
