@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 
-EACH_CHECK = 5  # peers
+EACH_CHECK = 15  # peers
 EACH_CHECK_OF_A_CROWD = 1  # after one was disconnected because it sent too much
 CROWD_S = 10.0  # seconds for which such a disconnection counts
 PATIENCE_S = 1.8  # by then libzmq has ended the handshake: see HANDSHAKE_IVL in `sockets`
