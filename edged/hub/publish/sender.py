@@ -194,7 +194,7 @@ class HeldTopics:
 
 
 def _connection_of(frame: zmq.Frame) -> int:
-    """Return libzmq's descriptor; NO_CONNECTION if its peer had gone before libzmq asked for its address."""
+    """Return libzmq's descriptor; NO_CONNECTION if its peer had gone before libzmq read its address."""
     try:
         return int(frame.get(zmq.SRCFD))
     except zmq.ZMQError:
