@@ -9,7 +9,8 @@ from urllib.request import parse_http_list, parse_keqv_list
 
 import pytest
 
-from edged.camera.sources.rtsp_reason import _authorization, reason_of
+from edged.camera.sources.login import Login
+from edged.camera.sources.rtsp_reason import reason_of
 from edged.camera.sources.stream import LiveStream
 from edged.errors import CameraError
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
@@ -77,8 +78,10 @@ SHA_256 = (
     "challenge", [SHA_256, SHA_256.replace("SHA-256", "MD5"), SHA_256.replace(', qop="auth"', "")]
 )
 def test_a_digest_is_what_a_camera_computes(challenge: str) -> None:
-    (header,) = _authorization([challenge], "DESCRIBE", "rtsp://h/live", "me", "secret")
-    given = parse_keqv_list(parse_http_list(header.removeprefix("Authorization: Digest ")))
+    login = Login("me", "secret")
+    login.apply_challenges([challenge])
+    header = str(login.authorization("rtsp://h/live", "DESCRIBE"))
+    given = parse_keqv_list(parse_http_list(header.removeprefix("Digest ")))
     hashed = sha256 if "SHA-256" in challenge else md5
     first = hashed(b"me:Camera:secret").hexdigest()
     second = hashed(b"DESCRIBE:rtsp://h/live").hexdigest()

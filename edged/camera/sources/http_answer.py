@@ -1,78 +1,18 @@
 """Request a URL of a camera over one connection that is kept: with its login, TLS and proxy."""
 
-import hashlib
 import socket
 import ssl
-from base64 import b64encode
-from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
-from urllib.request import (
-    AbstractDigestAuthHandler,
-    HTTPPasswordMgrWithDefaultRealm,
-    Request,
-    getproxies,
-    parse_http_list,
-    parse_keqv_list,
-    proxy_bypass,
-)
+from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
 
+from edged.camera.sources.login import Login
 from edged.camera.sources.network import CameraIdentity, is_verified, reach
 from edged.config import CameraTls
 from edged.errors import CameraError
 
 ANSWERS = 6  # of one request: two for a login, and some redirections
 REDIRECTIONS = (301, 302, 303, 307, 308)
-
-
-class Digest(AbstractDigestAuthHandler):
-    """Computes the answers to Digest challenges, also of SHA-256 and for passwords outside ASCII."""
-
-    def get_algorithm_impls(self, algorithm: str) -> tuple[Callable[[str], str], Callable[[str, str], str]]:
-        """Return the hash of a text, and of a secret with a text. Raises CameraError for an unknown algorithm."""
-        name = {"MD5": "md5", "SHA-256": "sha256"}.get(algorithm.upper())
-        if name is None:
-            raise CameraError(f"asks for a login by Digest with {algorithm}, which edged does not know")
-
-        def digest(text: str) -> str:
-            return hashlib.new(name, text.encode(), usedforsecurity=False).hexdigest()
-
-        return digest, lambda secret, text: digest(f"{secret}:{text}")
-
-
-class Login:
-    """A user and a password, in the form that a camera asks for."""
-
-    def __init__(self, user: str, password: str) -> None:
-        self._basic = "Basic " + b64encode(f"{user}:{password}".encode()).decode()
-        passwords = HTTPPasswordMgrWithDefaultRealm()
-        passwords.add_password(None, "http://camera/", user, password)
-        self._digest = Digest(passwords)
-        self._challenges: list[str] = []
-
-    def apply_challenges(self, challenges: list[str]) -> None:
-        """Remember how the camera asks (the values of WWW-Authenticate), for this request and the next ones."""
-        self._challenges = challenges
-
-    def authorization(self, target: str) -> str | None:
-        """Return the header for a GET of `target`; None if the camera has not asked."""
-        for challenge in sorted(self._challenges, key=_strength):
-            scheme, _, rest = challenge.partition(" ")
-            if scheme.lower() == "digest":
-                values = parse_keqv_list(list(filter(None, parse_http_list(rest))))
-                values["qop"] = ",".join(each.strip() for each in values.get("qop", "").split(","))
-                if not values["qop"]:
-                    del values["qop"]
-                answer = self._digest.get_authorization(Request(f"http://camera{target}"), values)
-                return f"Digest {answer}"
-            if scheme.lower() == "basic":
-                return self._basic
-        return None
-
-
-def _strength(challenge: str) -> int:
-    text = challenge.lower()
-    return 2 if not text.startswith("digest") else "sha-256" not in text
 
 
 class HttpCameraLink:
@@ -184,18 +124,6 @@ class HttpCameraLink:
             self.close()
         else:
             answer.read()
-
-
-def login_of(url: str, user: str | None, password: str | None) -> Login | None:
-    """Return the login for a camera whose URL may hold a user's name."""
-    name = user or unquote(urlsplit(url).username or "")
-    return Login(name, password or "") if name else None
-
-
-def without_user(url: str) -> str:
-    """Return `url` without the user in front of its host."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _refusal(answer: HTTPResponse) -> str:

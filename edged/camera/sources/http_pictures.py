@@ -5,8 +5,9 @@ from http.client import HTTPException, HTTPResponse
 from typing import Literal
 
 from edged.camera.sources.decode import decode_picture
-from edged.camera.sources.http_answer import HttpCameraLink, login_of, without_user
+from edged.camera.sources.http_answer import HttpCameraLink
 from edged.camera.sources.jpeg_parts import MOST_BYTES, START, JpegSplitter
+from edged.camera.sources.login import login_of, without_user
 from edged.camera.sources.network import without_secrets
 from edged.camera.sources.source import Picture, Pixels, Sleep, sleep_ns
 from edged.camera.sources.stream import LiveStream, with_credentials

@@ -2,19 +2,15 @@
 
 import re
 import socket
-from base64 import b64encode
 from collections.abc import Callable
-from hashlib import md5, sha256
-from secrets import token_hex
-from urllib.parse import urljoin, urlsplit, urlunsplit
-from urllib.request import parse_http_list, parse_keqv_list
+from urllib.parse import urljoin, urlsplit
 
+from edged.camera.sources.login import Login, login_of, without_user
 from edged.camera.sources.network import PORTS
 
 WAIT_S = 2.0
 MOST_BYTES = 65_536
 END = b"\r\n\r\n"
-DIGEST = "digest "
 CODECS = frozenset({"AV1", "H261", "H263", "H263-1998", "H264", "H265", "JPEG", "MP4V-ES", "VP8", "VP9"})
 REASONS = {
     403: "it forbids this user to see its video (403)",
@@ -32,14 +28,14 @@ def reason_of(
     `login`: user and password. `connect`: makes a connection; None: one without TLS. Raises OSError.
     """
     parts = urlsplit(url)
-    bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    bare = without_user(url)
     place = (parts.hostname or "", parts.port or PORTS[parts.scheme.lower()])
     with connect() if connect else socket.create_connection(place, WAIT_S) as connection:
         connection.settimeout(WAIT_S)
-        camera = _Conversation(connection, login[0] or parts.username or "", login[1] or "")
+        camera = _Conversation(connection, login_of(url, *login))
         status, head, body = camera.ask("DESCRIBE", bare, "Accept: application/sdp")
         if status != 200:
-            return _sentence(status, camera.user)
+            return _sentence(status, has_login=camera.login is not None)
         if not (track := re.search(r"(?ms)^m=video .*?(?=^m=|\Z)", body)):
             return "its stream holds no video"
         if (codec := re.search(r"(?m)^a=rtpmap:\d+ ([\w-]+)/", track[0])) and codec[1].upper() not in CODECS:
@@ -48,38 +44,36 @@ def reason_of(
         control = re.search(r"(?m)^a=control:(\S+)", track[0])
         track_url = urljoin(base[1] if base else f"{bare.rstrip('/')}/", control[1] if control else "")
         status, _, _ = camera.ask("SETUP", track_url, "Transport: RTP/AVP/TCP;unicast;interleaved=0-1")
-        return camera.realm_problem() if status == 200 else _sentence(status, camera.user)
+        return camera.realm_problem() if status == 200 else _sentence(status, has_login=camera.login is not None)
 
 
 class _Conversation:
     """Requests and answers over one connection."""
 
-    def __init__(self, connection: socket.socket, user: str, password: str) -> None:
+    def __init__(self, connection: socket.socket, login: Login | None) -> None:
         self._connection = connection
-        self.user = user
-        self._password = password
+        self.login = login
         self._count = 0
-        self._challenges: list[str] = []
 
     def ask(self, method: str, url: str, header: str) -> tuple[int, str, str]:
         """Return status, head and body of the answer to a request; log in if it must."""
         answer = self._exchange(method, url, header)
-        if answer[0] == 401 and self.user:
-            self._challenges = re.findall(r"(?im)^www-authenticate: *(.*?)\r?$", answer[1])
+        if answer[0] == 401 and self.login:
+            self.login.apply_challenges(re.findall(r"(?im)^www-authenticate: *(.*?)\r?$", answer[1]))
             answer = self._exchange(method, url, header)
         return answer
 
     def realm_problem(self) -> str | None:
         """Return why FFmpeg cannot log in as we did: it ends a realm at its first quotation mark."""
-        digests = (_asked(each) for each in self._challenges if each.lower().startswith(DIGEST))
-        if any('"' in asked.get("realm", "") for asked in digests):
+        if self.login and any('"' in realm for realm in self.login.realms):
             return "its realm holds a quotation mark, which FFmpeg cannot answer: rename it in the camera"
         return None
 
     def _exchange(self, method: str, url: str, header: str) -> tuple[int, str, str]:
         self._count += 1
-        login = _authorization(self._challenges, method, url, self.user, self._password)
-        lines = [f"{method} {url} RTSP/1.0", f"CSeq: {self._count}", "User-Agent: edged", header, *login]
+        login = self.login.authorization(url, method) if self.login else None
+        lines = [f"{method} {url} RTSP/1.0", f"CSeq: {self._count}", "User-Agent: edged", header]
+        lines += [f"Authorization: {login}"] if login else []
         self._connection.sendall("\r\n".join([*lines, "", ""]).encode())
         data = b""
         while END not in data:
@@ -98,46 +92,7 @@ class _Conversation:
         return more
 
 
-def _authorization(challenges: list[str], method: str, url: str, user: str, password: str) -> list[str]:
-    """Return the header that answers the first challenge which can be answered: of Digest if there is one."""
-    for each in challenges:
-        if each.lower().startswith(DIGEST):
-            return [_digest(_asked(each), method, url, user, password)]
-    if challenges:
-        return [f"Authorization: Basic {b64encode(f'{user}:{password}'.encode()).decode()}"]
-    return []
-
-
-def _asked(challenge: str) -> dict[str, str]:
-    return parse_keqv_list(parse_http_list(challenge[len(DIGEST) :]))
-
-
-def _digest(asked: dict[str, str], method: str, url: str, user: str, password: str) -> str:
-    """Return the header that answers a challenge: RFC 7616, with `qop` where the camera asks for it."""
-    name, nonce = asked.get("algorithm", "MD5"), asked.get("nonce", "")
-    hashed = _sha256 if name.upper() == "SHA-256" else _md5
-    secret = hashed(f"{user}:{asked.get('realm', '')}:{password}")
-    use, proof = "", hashed(f"{method}:{url}")
-    if "auth" in asked.get("qop", "").split(","):
-        once = token_hex(8)
-        use = f', qop=auth, nc=00000001, cnonce="{once}"'
-        proof = f"00000001:{once}:auth:{proof}"
-    realm = asked.get("realm", "").replace("\\", "\\\\").replace('"', '\\"')
-    return (
-        f'Authorization: Digest username="{user}", realm="{realm}", nonce="{nonce}", uri="{url}", '
-        f'response="{hashed(f"{secret}:{nonce}:{proof}")}", algorithm={name}{use}'
-    )
-
-
-def _md5(text: str) -> str:
-    return md5(text.encode(), usedforsecurity=False).hexdigest()
-
-
-def _sha256(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
-
-
-def _sentence(status: int, user: str) -> str:
+def _sentence(status: int, *, has_login: bool) -> str:
     if status == 401:
-        return "its user or password is wrong (401)" if user else "it asks for a user and password (401)"
+        return "its user or password is wrong (401)" if has_login else "it asks for a user and password (401)"
     return REASONS.get(status, f"it answers with the RTSP status {status}")
