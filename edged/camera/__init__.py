@@ -5,9 +5,6 @@ import os
 # OpenCV reads these once, when it is loaded, and offers no other way to set them.
 OPENCV_OPTIONS = {
     "OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT": "2",  # seconds; the default, 10, is too long to notice a dead camera
-    # A lost UDP packet spoils pictures for seconds. Two pictures suffice to find the rate; more delay the start.
-    "OPENCV_FFMPEG_CAPTURE_OPTIONS": "rtsp_transport;tcp|fpsprobesize;2",
-    "OPENCV_FFMPEG_LOGLEVEL": "-8",  # FFmpeg and OpenCV would print addresses with their passwords
     "OPENCV_LOG_LEVEL": "SILENT",
     "OPENCV_IO_MAX_IMAGE_PIXELS": str(2**26),  # as decode.MOST_PIXELS, even if a header is misread
 }

@@ -1,4 +1,4 @@
-"""Decode pictures: from a file, from bytes, and from OpenCV's VideoCapture.
+"""Decode pictures, from a file and from bytes.
 
 A picture is read whole and of an acceptable size, or not at all: its header is read first, for its format and
 size, and for whether a JPEG is complete.
@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from edged.camera.sources import tiff
 from edged.camera.sources.eight_bits import decoded
 from edged.camera.sources.source import Pixels
-from edged.clock import now_ns, seconds_since
-from edged.errors import CameraError, ImageError
+from edged.errors import ImageError
 from edged.system.files import read_regular_file
 
 FORMATS = "JPEG, PNG, BMP, WebP, TIFF, PGM or PPM"
@@ -30,7 +29,6 @@ _IS_MARKER = np.ones(256, np.bool_)  # byte after 0xFF; others: scan data, resta
 _IS_MARKER[[0x00, *range(0xD0, 0xD8), 0xFF]] = False
 MOST_BYTES = 2**28
 MOST_PIXELS = 2**26  # 200 MB as RGB
-MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
 
 
 def size_of(content: bytes) -> Size | None:
@@ -153,50 +151,3 @@ def decode_picture(content: bytes, name: str, *, upright: bool = True) -> Pixels
     if pixels is None:
         raise ImageError(f"{name} is damaged or cut short")
     return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB, pixels), np.uint8)  # in place
-
-
-def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
-    """Return the next picture as uint8 [H, W, 3] RGB, or None (end, failure, nothing decoded)."""
-    good, pixels = capture.read()
-    if not good or pixels is None or pixels.size == 0:
-        return None
-    how = cv2.COLOR_GRAY2RGB if pixels.ndim == 2 or pixels.shape[2] == 1 else cv2.COLOR_BGR2RGB
-    return np.asarray(cv2.cvtColor(pixels, how), np.uint8)
-
-
-class WholeJpegs:
-    """Reads a Motion JPEG capture, and rejects truncated pictures.
-
-    OpenCV itself completes a truncated picture without an error: with grey, or from the picture before.
-    """
-
-    def __init__(self, capture: cv2.VideoCapture, name: str, patience_s: float) -> None:
-        """Read from `capture` after `keep_jpegs_encoded`. Its errors name `name`."""
-        self._capture, self._name, self._patience_s = capture, name, patience_s
-        self._decoded_ns = now_ns()
-
-    def read(self) -> Pixels | None:
-        """Read like `picture_of`.
-
-        Raises ImageError for a truncated picture, CameraError if no complete one has come for `patience_s`.
-        """
-        good, content = self._capture.read()
-        if not good or content is None or content.size == 0:
-            return None
-        try:
-            pixels = decode_picture(content.tobytes(), f"a picture of {self._name}")
-        except ImageError as error:
-            if seconds_since(self._decoded_ns) > self._patience_s:
-                raise CameraError(f"{self._name} sends no complete picture any more: {error}") from None
-            raise
-        self._decoded_ns = now_ns()
-        return pixels
-
-
-def keep_jpegs_encoded(capture: cv2.VideoCapture) -> bool:
-    """Configure a Motion JPEG capture to return undecoded JPEGs; False for another format."""
-    if int(capture.get(cv2.CAP_PROP_FOURCC)) != MOTION_JPEG:
-        return False
-    if capture.getBackendName() == "V4L2":
-        return bool(capture.set(cv2.CAP_PROP_CONVERT_RGB, 0))
-    return bool(capture.set(cv2.CAP_PROP_FORMAT, -1))

@@ -1,16 +1,17 @@
-"""A local port through which FFmpeg reaches a camera over connections that edged has verified."""
+"""A local port through which FFmpeg reaches a camera: over connections that edged has verified, or logged in."""
 
 import contextlib
-import os
 import re
 import select
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from urllib.parse import urlsplit, urlunsplit
 
+from edged.camera.sources.login import Login
 from edged.camera.sources.network import without_secrets
+from edged.camera.sources.rtsp_conversation import RtspLogin
 from edged.errors import CameraError
 
 CHUNK = 65_536
@@ -21,8 +22,6 @@ HOST = re.compile(rb"(?im)^(host:[ \t]*)[^\r\n]*")
 LOCATION = re.compile(rb"(?im)^location:[ \t]*([^\r\n]*)\r?\n")
 REDIRECTION = re.compile(rb"(?:\A|\r?\n)(?:HTTP|RTSP)/1\.\d 3\d\d ")
 LOOPBACK = "127.0.0.1"
-OPTIONS = "OPENCV_FFMPEG_CAPTURE_OPTIONS"
-PROTOCOLS = "protocol_whitelist;tcp,udp,http,rtsp,rtp,crypto,data"
 WITHOUT_TLS = {"https": "http", "rtsps": "rtsp"}
 
 
@@ -32,23 +31,31 @@ class Forwarder:
     A redirection is not followed: it would lead to a host that is not verified.
     """
 
-    def __init__(self, url: str, first: ssl.SSLSocket, connect: Callable[[], ssl.SSLSocket]) -> None:
-        """`url`: of the camera. `first`: a connection to it; `connect`: makes more, or raises CameraError."""
+    def __init__(
+        self, url: str, first: socket.socket, connect: Callable[[], socket.socket], login: Login | None = None
+    ) -> None:
+        """`url`: of the camera. `first`: a connection to it; `connect`: makes more, or raises CameraError.
+
+        `login`: given in FFmpeg's place, over RTSP.
+        """
         self.error: CameraError | None = None  # why the camera cannot be reached, where FFmpeg gives no reason
         self._url = urlsplit(url)
-        self._first: ssl.SSLSocket | None = first
+        self._shown = without_secrets(url)
+        self._first: socket.socket | None = first
         self._connect = connect
+        self._login = login
         self._listener = socket.create_server((LOOPBACK, 0))
         self._lock = threading.Lock()
         self._open: set[socket.socket] = {first}
         self._is_closed = False
-        threading.Thread(target=self._accept, name="tls", daemon=True).start()
+        threading.Thread(target=self._accept, name="forwarder", daemon=True).start()
 
     @property
     def url(self) -> str:
         """Return the URL for FFmpeg to open, without user and password."""
         place = f"{LOOPBACK}:{self._listener.getsockname()[1]}"
-        return urlunsplit(self._url._replace(scheme=WITHOUT_TLS[self._url.scheme.lower()], netloc=place))
+        scheme = self._url.scheme.lower()
+        return urlunsplit(self._url._replace(scheme=WITHOUT_TLS.get(scheme, scheme), netloc=place))
 
     def close(self) -> None:
         """End all connections. Call it after FFmpeg has ended."""
@@ -65,7 +72,7 @@ class Forwarder:
         with self._listener, contextlib.suppress(OSError):
             while not self._is_closed:
                 ffmpeg, _ = self._listener.accept()
-                threading.Thread(target=self._join, args=[ffmpeg], name="tls", daemon=True).start()
+                threading.Thread(target=self._join, args=[ffmpeg], name="forwarder", daemon=True).start()
 
     def _join(self, ffmpeg: socket.socket) -> None:
         with contextlib.ExitStack() as ends, contextlib.suppress(OSError):
@@ -87,30 +94,34 @@ class Forwarder:
                 with self._lock:
                     self._open -= {ffmpeg, camera}
 
-    def _connection(self) -> ssl.SSLSocket:
+    def _connection(self) -> socket.socket:
         with self._lock:
             first, self._first = self._first, None
         return first or self._connect()
 
-    def _pass_on(self, ffmpeg: socket.socket, camera: ssl.SSLSocket) -> None:
+    def _pass_on(self, ffmpeg: socket.socket, camera: socket.socket) -> None:
         """Forward both ways in one thread, until either end closes: a TLS connection allows only one thread.
 
-        Raises CameraError for a redirection.
+        Raises CameraError for a redirection, or a login that is refused.
         """
+        login = RtspLogin(self._login) if self._login else None
+        if login and not login.is_accepted(camera, self.url):
+            raise CameraError(f"{self._shown} gives no video: its user or password is wrong (401)")
         camera.setblocking(False)
         if self._url.scheme.lower() == "https":
             _send(camera, self._request_head(ffmpeg))
         answers = b""
         while True:
-            ready = [camera] if camera.pending() else select.select([ffmpeg, camera], [], [])[0]
+            has_rest = isinstance(camera, ssl.SSLSocket) and camera.pending()
+            ready = [camera] if has_rest else select.select([ffmpeg, camera], [], [])[0]
             if ffmpeg in ready:
                 if not (data := ffmpeg.recv(CHUNK)):
                     return
-                _send(camera, data)
+                _send(camera, login.add(data) if login else data)
             if camera in ready:
                 try:
                     data = camera.recv(CHUNK)
-                except ssl.SSLWantReadError:  # a partial record, or a control record of TLS
+                except (ssl.SSLWantReadError, BlockingIOError):  # a partial record, or a control record of TLS
                     continue
                 if not data:
                     return
@@ -135,33 +146,17 @@ class Forwarder:
             place = LOCATION.search(answers, found.start())
             where = f" to {without_secrets(place[1].decode(errors='replace'))}" if place else ""
             raise CameraError(
-                f"{without_secrets(self._url.geturl())} gives no video: it redirects{where}, which edged does not "
+                f"{self._shown} gives no video: it redirects{where}, which edged does not "
                 "follow: write the address itself as `source`"
             )
 
 
-@contextlib.contextmanager
-def ffmpeg_without_tls() -> Iterator[None]:
-    """While this is active, FFmpeg opens streams without its own TLS, which verifies nothing.
-
-    This includes redirections. From then on FFmpeg uses no HTTP proxy for this host, in this process.
-    """
-    if LOOPBACK not in (no_proxy := os.environ.get("no_proxy", "")).split(","):
-        os.environ["no_proxy"] = ",".join(filter(None, (no_proxy, LOOPBACK)))
-    options = os.environ.get(OPTIONS, "")
-    os.environ[OPTIONS] = "|".join(filter(None, (options, PROTOCOLS)))
-    try:
-        yield
-    finally:
-        os.environ[OPTIONS] = options
-
-
-def _send(camera: ssl.SSLSocket, data: bytes) -> None:
+def _send(camera: socket.socket, data: bytes) -> None:
     left = memoryview(data)
     while left:
         try:
             left = left[camera.send(left) :]
-        except ssl.SSLWantWriteError:
+        except (ssl.SSLWantWriteError, BlockingIOError):
             select.select([], [camera], [])
         except ssl.SSLWantReadError:
             select.select([camera], [], [])

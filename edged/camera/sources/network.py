@@ -23,13 +23,18 @@ SCHEMES = ("https", "rtsps")
 
 
 def reach(url: str, shown: str) -> None:
-    """Connect to the host of `url`, then close. Raises CameraError that names `shown` and what to check."""
-    parts = urlsplit(url)
-    if parts.scheme.startswith("http") and "http_proxy" in os.environ:
+    """Connect to the host of `url`, then close. Raises CameraError; see `connected`."""
+    if url.lower().startswith("http") and "http_proxy" in os.environ:
         return  # FFmpeg connects to the proxy, which may reach hosts that this one cannot
+    connected(url, shown).close()
+
+
+def connected(url: str, shown: str) -> socket.socket:
+    """Return a connection to the host of `url`. Raises CameraError that names `shown` and what to check."""
+    parts = urlsplit(url)
     place = (parts.hostname or "", parts.port or PORTS[parts.scheme.lower()])
     try:
-        socket.create_connection(place, PATIENCE_S).close()
+        return socket.create_connection(place, PATIENCE_S)
     except socket.gaierror:
         raise CameraError(f"{shown} gives no video: the host name {place[0]} cannot be resolved") from None
     except ConnectionRefusedError:

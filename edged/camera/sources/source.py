@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,17 @@ KINDS = (
     "a V4L2 index or path (0, /dev/v4l/by-id/…), a rtsp:// or http:// URL, exec: and a command, a video file, "
     "a folder of pictures, synthetic:digits or synthetic:shapes"
 )
+
+
+USUAL_WAIT_S = 2.0  # for a picture
+
+
+class NoPictureError(Exception):
+    """A stream has sent no picture in time (`late`), or will send none. Its text is a reason for a sentence."""
+
+    def __init__(self, reason: str, cause: Literal["late", "login", "other"] = "other") -> None:
+        super().__init__(reason)
+        self.cause = cause
 
 
 class Source(Protocol):

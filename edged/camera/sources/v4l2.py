@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
+import numpy as np
 
-from edged.camera.sources.decode import WholeJpegs, keep_jpegs_encoded, picture_of
-from edged.camera.sources.source import Picture, Pixels
+from edged.camera.sources.decode import decode_picture
+from edged.camera.sources.source import USUAL_WAIT_S, Picture, Pixels
+from edged.clock import now_ns, seconds_since
 from edged.config import PixelFormat
-from edged.errors import CameraError, DeviceError
+from edged.errors import CameraError, DeviceError, ImageError
 from edged.system.exclusive_lock import hold
 
-PATIENCE_S = 2.0  # without a complete picture, as without any
 LARGEST_RAW = 640, 480  # up to here USB 2 carries 30 uncompressed pictures a second
+MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
 FOURCC: dict[PixelFormat, str] = {"mjpeg": "MJPG", "yuyv": "YUYV"}
 
 
@@ -57,7 +59,7 @@ class V4l2:
             capture.set(key, value)
         self._capture = capture
         log.info("%s gives %s", self._path, _given(capture))
-        self._jpegs = WholeJpegs(capture, str(self._path), PATIENCE_S) if keep_jpegs_encoded(capture) else None
+        self._jpegs = WholeJpegs(capture, str(self._path)) if keep_jpegs_encoded(capture) else None
 
     def read(self) -> Picture:
         """Read the next picture.
@@ -118,3 +120,48 @@ def _given(capture: cv2.VideoCapture) -> str:
     width, height = (int(capture.get(key)) for key in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
     name = code.decode("ascii", "replace").rstrip("\0 ")
     return f"{name} {width}×{height}, {capture.get(cv2.CAP_PROP_FPS):g} pictures/s"
+
+
+def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
+    """Return the next picture as uint8 [H, W, 3] RGB, or None (end, failure, nothing decoded)."""
+    good, pixels = capture.read()
+    if not good or pixels is None or pixels.size == 0:
+        return None
+    how = cv2.COLOR_GRAY2RGB if pixels.ndim == 2 or pixels.shape[2] == 1 else cv2.COLOR_BGR2RGB
+    return np.asarray(cv2.cvtColor(pixels, how), np.uint8)
+
+
+class WholeJpegs:
+    """Reads a Motion JPEG capture, and rejects truncated pictures.
+
+    OpenCV itself completes a truncated picture without an error: with grey, or from the picture before.
+    """
+
+    def __init__(self, capture: cv2.VideoCapture, name: str) -> None:
+        """Read from `capture` after `keep_jpegs_encoded`. Its errors name `name`."""
+        self._capture, self._name = capture, name
+        self._decoded_ns = now_ns()
+
+    def read(self) -> Pixels | None:
+        """Read like `picture_of`.
+
+        Raises ImageError for a truncated picture, CameraError if no complete one has come for `USUAL_WAIT_S`.
+        """
+        good, content = self._capture.read()
+        if not good or content is None or content.size == 0:
+            return None
+        try:
+            pixels = decode_picture(content.tobytes(), f"a picture of {self._name}")
+        except ImageError as error:
+            if seconds_since(self._decoded_ns) > USUAL_WAIT_S:
+                raise CameraError(f"{self._name} sends no complete picture any more: {error}") from None
+            raise
+        self._decoded_ns = now_ns()
+        return pixels
+
+
+def keep_jpegs_encoded(capture: cv2.VideoCapture) -> bool:
+    """Configure a Motion JPEG capture to return undecoded JPEGs; False for another format."""
+    if int(capture.get(cv2.CAP_PROP_FOURCC)) != MOTION_JPEG:
+        return False
+    return bool(capture.set(cv2.CAP_PROP_CONVERT_RGB, 0))
