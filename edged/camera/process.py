@@ -10,11 +10,11 @@ from edged.camera import preprocess
 from edged.camera.gate import Freeze, Gate
 from edged.camera.hub_session import HubRequests
 from edged.camera.sources import is_live, is_paced_by_grants, open_source
-from edged.camera.sources.source import Captured, Pixels, capture, sleep_ns
+from edged.camera.sources.source import USUAL_WAIT_S, Captured, Pixels, capture, sleep_ns
 from edged.camera.state import State
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.errors import CameraError, ImageError
-from edged.messages import CameraHello, Capture, Frame
+from edged.messages import CameraHello, CameraReport, Capture, Frame
 from edged.system.backoff import Backoff
 from edged.transport.client_socket import Curve
 
@@ -50,6 +50,7 @@ class CameraProcess:
         self._link = self._orders.link
         self._backoff = Backoff(longest_s=LONGEST_PAUSE_S)
         self._reported_ns = self._tried_ns = now_ns()  # tried: at the last opening, or the last picture
+        self._reported_wait_s = USUAL_WAIT_S
         self._unreadable: set[str] = set()
 
     def run(self) -> None:
@@ -75,6 +76,7 @@ class CameraProcess:
     def _serve(self) -> bool:
         """Serve until the source or the process ends (True), or the source fails (False)."""
         self._tried_ns = now_ns()
+        self._report_if_due()
         try:
             self._source.open()
             while not self._orders.stop and self._step():
@@ -176,12 +178,18 @@ class CameraProcess:
         sleep_ns(max(0, end_ns - now_ns()))
 
     def _report_if_due(self) -> None:
-        if seconds_since(self._reported_ns) >= REPORT_EVERY_S:
-            self._link.send(self._state.report())
-            self._reported_ns = now_ns()
+        """Report each second, and before a longer wait than the hub knows of."""
+        if (
+            seconds_since(self._reported_ns) >= REPORT_EVERY_S
+            or self._source.longest_wait_s > self._reported_wait_s
+        ):
+            self._link.send(self._report())
         else:
             self._orders.diary.send_if_due()
 
     def _report_changes(self) -> None:
-        self._link.send_news(self._state.report())
-        self._reported_ns = now_ns()
+        self._link.send_news(self._report())
+
+    def _report(self) -> CameraReport:
+        self._reported_ns, self._reported_wait_s = now_ns(), self._source.longest_wait_s
+        return self._state.report(self._reported_wait_s)

@@ -4,7 +4,8 @@ from collections import Counter
 
 import msgspec
 
-from edged.messages import CameraCount, CameraReport
+from edged.camera.sources.source import USUAL_WAIT_S
+from edged.messages import LONGEST_WAIT_S, CameraCount, CameraReport
 
 
 class State:
@@ -55,8 +56,8 @@ class State:
         """Return the counters, for a frame that is about to be sent or a report."""
         return CameraCount(captured=self._captured, dropped=dict(self._dropped))
 
-    def report(self) -> CameraReport:
-        """Return the current state as a message."""
+    def report(self, longest_wait_s: float = USUAL_WAIT_S) -> CameraReport:
+        """Return the current state as a message, with the longest time that the source waits for a picture."""
         return CameraReport(
             camera=self._camera,
             up=self._up,
@@ -64,6 +65,7 @@ class State:
             frozen=self._frozen,
             reconnects=self._reconnects,
             count=self.count(),
+            longest_wait_s=min(longest_wait_s, LONGEST_WAIT_S),
         )
 
     def last_report(self) -> CameraReport:

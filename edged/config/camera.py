@@ -114,7 +114,7 @@ class CameraConfig(Section):
     timeout_s: Positive | None = Field(
         None,
         description="Network cameras: seconds without a picture after which the connection is made anew. "
-        "Default: 2 (HLS playlist: 10); up to 8 for a camera that turns out to be slower",
+        "Default: 2 (HLS playlist: 10); up to 10 for a camera that turns out to be slower",
     )
     size: tuple[Pixels, Pixels] | None = Field(
         None, description="Width and height requested from the camera; synthetic: 640×480"

@@ -6,11 +6,14 @@ be busy with a slow network camera, a driver or a disk, and has longer.
 
 from collections.abc import Mapping
 
-from edged.clock import NANOSECONDS, now_ns
+from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.events import HubEvent
 
-SILENT_NS = 5 * NANOSECONDS // 2  # a camera sends each second, and a read without a picture takes 2 s
+SILENT_NS = (
+    5 * NANOSECONDS // 2
+)  # a camera sends each second, and a read without a picture takes 2 s, or is reported
 HUNG_NS = 10 * NANOSECONDS  # opening a network camera may take 7 s
+USUAL_WAIT_NS = 2 * NANOSECONDS  # of a read
 STARTING_NS = 30 * NANOSECONDS  # from a slow SD card; doubled after each failed start
 LONGEST_START = 16
 OWN_END = {"exit", "signal"}  # workers that ended by themselves, against those that the hub has killed
@@ -22,6 +25,7 @@ class Liveness:
     def __init__(self) -> None:
         self.worker_heard_ns = self._begun_ns = now_ns()  # any worker
         self._heard_ns: dict[str, int] = {}  # by camera: its last message, or its own end
+        self._longer_ns: dict[str, int] = {}  # how much longer than usual a camera may wait for a picture
         self._watched: set[str] = set()  # cameras that are expected to send
         self._silent: set[str] = set()
         self._given_up: set[str] = set()  # cameras that the hub kills
@@ -40,6 +44,13 @@ class Liveness:
         self._patience.pop(name, None)
         if self._look_ns is None:
             self._look_ns = now + SILENT_NS
+
+    def camera_waits(self, name: str, longest_wait_s: float) -> None:
+        """Record how long a camera may wait for its next picture, and send nothing."""
+        before_ns, longer_ns = self._longer_ns.get(name, 0), max(0, nanoseconds(longest_wait_s) - USUAL_WAIT_NS)
+        self._longer_ns[name] = longer_ns
+        if longer_ns < before_ns and self._look_ns is not None and name in self._watched:
+            self._look_ns = min(self._look_ns, self._heard_ns[name] + SILENT_NS + longer_ns)
 
     def give_up(self, camera: str) -> None:
         """Record that the hub kills a camera that hangs: the end that follows is not its own."""
@@ -72,17 +83,17 @@ class Liveness:
         return self._heard_ns.get(name, self._begun_ns)
 
     def newly_silent(self, now: int) -> list[str]:
-        """Return the cameras that have sent nothing for `SILENT_NS`, each once until it sends again."""
+        """Return the cameras that have sent nothing for too long, each once until it sends again."""
         if self._look_ns is None or now < self._look_ns:
             return []
-        speaking = {
-            name: heard
+        silent_ns = {
+            name: heard + SILENT_NS + self._longer_ns.get(name, 0)
             for name, heard in self._heard_ns.items()
             if name in self._watched and name not in self._silent
         }
-        silent = [name for name, heard in speaking.items() if now - heard >= SILENT_NS]
+        silent = [name for name, at_ns in silent_ns.items() if now >= at_ns]
         self._silent.update(silent)
-        self._look_ns = min((speaking[name] + SILENT_NS for name in speaking.keys() - silent), default=None)
+        self._look_ns = min((silent_ns[name] for name in silent_ns.keys() - silent), default=None)
         return silent
 
     def hung(self, now: int, started_ns: Mapping[str, int]) -> list[str]:
@@ -96,5 +107,5 @@ class Liveness:
     def _hangs_ns(self, name: str, started_ns: int) -> int:
         heard_ns = self._heard_ns[name] if name in self._watched else 0
         if heard_ns > started_ns:
-            return heard_ns + HUNG_NS
+            return heard_ns + HUNG_NS + 2 * self._longer_ns.get(name, 0)  # opening takes two steps
         return started_ns + self._patience.get(name, 1) * STARTING_NS

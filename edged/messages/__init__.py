@@ -9,6 +9,7 @@ All times `…_ns` are CLOCK_MONOTONIC of the hub's host.
 `Name as Name` makes a name public here.
 """
 
+from edged.messages.camera import LONGEST_WAIT_S as LONGEST_WAIT_S
 from edged.messages.camera import (
     CameraCount as CameraCount,
     CameraHello as CameraHello,

@@ -7,6 +7,8 @@ from msgspec import Meta
 from edged.messages.message import Content, Count, Greeting, Message, Positive, Seconds
 from edged.messages.preparation import Resize
 
+LONGEST_WAIT_S = 3600.0  # for a picture
+
 
 class CameraCount(Content, frozen=True):
     """Frame counters of one run of a camera process.
@@ -116,4 +118,7 @@ class CameraReport(Message, frozen=True, kw_only=True):
     frozen: Annotated[bool, Meta(description="The source delivers the same picture again and again")] = False
     reconnects: Annotated[Count, Meta(description="Reconnections to the source since the process started")] = 0
     ended: Annotated[bool, Meta(description="The source is finished: this is the last report")] = False
+    longest_wait_s: Annotated[
+        float, Meta(ge=0, le=LONGEST_WAIT_S, description="Longest time that it waits for a picture, in seconds")
+    ] = 2.0
     count: Annotated[CameraCount, Meta(description="Counters so far")]

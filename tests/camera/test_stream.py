@@ -11,7 +11,7 @@ from edged.camera.sources.stream import LiveStream
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError
 from tests.camera.hub_end import CameraRun, Received, down_report, running_camera, unaccounted
-from tests.camera.motion_jpeg import CutMotionJpeg, serving
+from tests.camera.motion_jpeg import CutMotionJpeg, MotionJpeg, serving
 from tests.camera.proxy import Proxy
 from tests.camera.rtsp import RtspServer, age_s, skip_without_gstreamer
 from tests.eventually import eventually
@@ -206,6 +206,16 @@ def test_a_time_out_of_the_config_stays(server: RtspServer) -> None:
             read_until_it_fails(stream)
 
         server.go_on()
+
+
+def test_the_hub_hears_how_long_a_camera_may_wait_for_its_next_picture(tmp_path: Path) -> None:
+    with serving(MotionJpeg) as url, running_camera(tmp_path, "door", f"{{source: '{url}'}}") as camera:
+        eventually(lambda: camera.hub.has_frames(2))
+        eventually(lambda: (report := camera.hub.last_report()) and report.up and report.longest_wait_s == 2)
+        waits = [report.longest_wait_s for report in camera.hub.reports]
+        camera.stop()
+
+    assert max(waits) == 10  # until the second picture has come
 
 
 def test_pictures_that_are_cut_short_are_dropped_and_counted(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+from edged.clock import NANOSECONDS
 from edged.hub.liveness import HUNG_NS, SILENT_NS, STARTING_NS, Liveness
 
 
@@ -77,3 +78,26 @@ def test_the_time_in_which_the_hub_stood_still_is_no_silence() -> None:
     assert liveness.next_silence_ns() == 1000 + 6 * SILENT_NS
     assert liveness.newly_silent(999 + 6 * SILENT_NS) == []
     assert liveness.newly_silent(1000 + 6 * SILENT_NS) == ["door"]
+
+
+def test_a_camera_may_be_silent_for_as_long_as_it_waits_for_a_picture() -> None:
+    liveness = Liveness()
+    liveness.camera_heard("door", 1000)
+    liveness.camera_waits("door", 6.0)
+    longer_ns = 4 * NANOSECONDS
+
+    assert liveness.newly_silent(1000 + SILENT_NS) == []
+    assert liveness.next_silence_ns() == 1000 + SILENT_NS + longer_ns
+    assert liveness.hung(999 + HUNG_NS + 2 * longer_ns, {"door": 500}) == []
+    assert liveness.newly_silent(1000 + SILENT_NS + longer_ns) == ["door"]
+
+
+def test_a_camera_whose_pictures_come_fast_again_is_expected_sooner() -> None:
+    liveness = Liveness()
+    liveness.camera_heard("door", 1000)
+    liveness.camera_waits("door", 6.0)
+    liveness.newly_silent(1000 + SILENT_NS)
+
+    liveness.camera_waits("door", 2.0)
+
+    assert liveness.next_silence_ns() == 1000 + SILENT_NS

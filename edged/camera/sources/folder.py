@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from edged.camera.sources.decode import read_picture
-from edged.camera.sources.source import KINDS, Pace, Picture, Sleep, sleep_ns
+from edged.camera.sources.source import KINDS, USUAL_WAIT_S, Pace, Picture, Sleep, sleep_ns
 from edged.errors import CameraError, ImageError
 from edged.system.plain_text import plain
 
@@ -14,6 +14,8 @@ SUFFIXES = frozenset({".bmp", ".jfif", ".jpe", ".jpeg", ".jpg", ".pgm", ".png", 
 
 class Folder:
     """Every picture in a folder and its sub-folders, by name; a picture's truth is the name of its sub-folder."""
+
+    longest_wait_s = USUAL_WAIT_S
 
     def __init__(self, path: Path, fps: float | None = None, loop: bool = False, sleep: Sleep = sleep_ns) -> None:
         """`fps`: pictures a second, None for as fast as they are read."""

@@ -9,15 +9,15 @@ from edged.camera.sources.http_answer import HttpCameraLink
 from edged.camera.sources.jpeg_parts import MOST_BYTES, START, JpegSplitter
 from edged.camera.sources.login import login_of, without_user
 from edged.camera.sources.network import without_secrets
-from edged.camera.sources.source import Picture, Pixels, Sleep, sleep_ns
+from edged.camera.sources.source import USUAL_WAIT_S, Picture, Pixels, Sleep, sleep_ns
 from edged.camera.sources.stream import LiveStream, with_credentials
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.config import CameraTls
 from edged.config.camera import PASSWORD, USER
 from edged.errors import CameraError, ConfigError, ImageError
 
-READ_TIMEOUT_S = 2.0
-SLOWEST_TIMEOUT_S = 2.4  # until it is known how often a camera sends; after 2.5 s the hub calls it silent
+READ_TIMEOUT_S = USUAL_WAIT_S
+SLOWEST_TIMEOUT_S = 10.0  # until it is known how often a camera sends
 INTERVALS = 3  # between two pictures, which a read may take
 POLL_S = 1.0
 CHUNK = 65_536
@@ -50,6 +50,11 @@ class HttpCamera:
         self._link = HttpCameraLink(without_user(url), self._shown, tls, timeout_s or READ_TIMEOUT_S)
         self._video = LiveStream(url, user, password, tls, timeout_s)
         self._reader: MotionJpeg | Stills | LiveStream | None = None
+
+    @property
+    def longest_wait_s(self) -> float:
+        """Return the time-out of a read; of an answer, while nothing is open."""
+        return self._reader.longest_wait_s if self._reader else self._timeout_s or READ_TIMEOUT_S
 
     def verify(self) -> bool:
         """Return whether the camera presented a trusted certificate; see `LiveStream.verify`."""
@@ -144,7 +149,7 @@ class MotionJpeg:
         """`timeout_s`: see `HttpCamera`."""
         self._answer, self._link, self._shown = answer, link, shown
         self._is_learning = timeout_s is None
-        self._timeout_s = timeout_s or SLOWEST_TIMEOUT_S
+        self.longest_wait_s = timeout_s or SLOWEST_TIMEOUT_S
         self._splitter = JpegSplitter()
         self._splitter.add(first)
         self._decoded_ns, self._arrived_ns = now_ns(), 0
@@ -158,7 +163,7 @@ class MotionJpeg:
         try:
             pixels = decode_picture(content, f"a picture of {self._shown}")
         except ImageError as error:
-            if seconds_since(self._decoded_ns) > self._timeout_s:
+            if seconds_since(self._decoded_ns) > self.longest_wait_s:
                 raise CameraError(f"{self._shown} sends no complete picture any more: {error}") from None
             raise
         self._decoded_ns = now_ns()
@@ -171,12 +176,12 @@ class MotionJpeg:
         start_ns = now_ns()
         try:
             while (content := self._splitter.next_picture()) is None:
-                self._link.set_timeout(self._timeout_s - seconds_since(start_ns))
+                self._link.set_timeout(self.longest_wait_s - seconds_since(start_ns))
                 if not (data := self._answer.read1(CHUNK)):
                     raise CameraError(f"{self._shown} has ended: the other side closed the connection")
                 self._splitter.add(data)
         except TimeoutError:
-            raise CameraError(f"{self._shown} has stalled: no picture for {self._timeout_s:g} s") from None
+            raise CameraError(f"{self._shown} has stalled: no picture for {self.longest_wait_s:g} s") from None
         except (OSError, HTTPException, ValueError) as error:
             raise CameraError(f"{self._shown} has ended: {error or type(error).__name__}") from None
         self._learn()
@@ -187,7 +192,7 @@ class MotionJpeg:
         before_ns, self._arrived_ns = self._arrived_ns, now_ns()
         if self._is_learning and before_ns:
             interval_s = (self._arrived_ns - before_ns) / NANOSECONDS
-            self._timeout_s = min(SLOWEST_TIMEOUT_S, max(READ_TIMEOUT_S, INTERVALS * interval_s))
+            self.longest_wait_s = min(SLOWEST_TIMEOUT_S, max(READ_TIMEOUT_S, INTERVALS * interval_s))
 
 
 class Stills:
@@ -196,7 +201,7 @@ class Stills:
     def __init__(
         self, request: Callable[[], HTTPResponse], link: HttpCameraLink, shown: str, timeout_s: float
     ) -> None:
-        self._request, self._link, self._shown, self._timeout_s = request, link, shown, timeout_s
+        self._request, self._link, self._shown, self.longest_wait_s = request, link, shown, timeout_s
         self._begun: tuple[HTTPResponse, bytes] | None = None
         self._poll_ns = 0
         self._due_ns = 0
@@ -226,11 +231,11 @@ class Stills:
         try:
             while data := answer.read(CHUNK):  # Python's read1 does not notice the end that Content-Length tells
                 content += data
-                self._link.set_timeout(self._timeout_s - seconds_since(start_ns))
+                self._link.set_timeout(self.longest_wait_s - seconds_since(start_ns))
                 if len(content) > MOST_BYTES:
                     raise CameraError(f"{self._shown} sends a picture of more than {MOST_BYTES // 2**20} MB")
         except TimeoutError:
-            raise CameraError(f"{self._shown} has stalled: no picture for {self._timeout_s:g} s") from None
+            raise CameraError(f"{self._shown} has stalled: no picture for {self.longest_wait_s:g} s") from None
         except (OSError, HTTPException) as error:
             raise CameraError(f"{self._shown} has ended: {error or type(error).__name__}") from None
         if answer.will_close:

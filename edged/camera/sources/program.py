@@ -17,7 +17,7 @@ import numpy as np
 
 from edged.camera.sources.decode import decode_picture
 from edged.camera.sources.jpeg_parts import START, JpegSplitter
-from edged.camera.sources.source import Picture, Pixels
+from edged.camera.sources.source import USUAL_WAIT_S, Picture, Pixels
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.config.camera import PROGRAM_PREFIX
 from edged.errors import CameraError
@@ -25,7 +25,7 @@ from edged.system.plain_text import plain
 from edged.system.process_end import describe_exit, die_with
 
 OPEN_TIMEOUT_S = 10.0  # a camera's libraries need seconds to start
-READ_TIMEOUT_S = 2.0
+READ_TIMEOUT_S = USUAL_WAIT_S
 GRACE_S = 1.0  # for a program to free its device
 CHUNK = 65_536
 LAST_LINES, LINE_BYTES = 3, 200  # of its standard error, for a message
@@ -44,6 +44,11 @@ class Program:
         self._open_timeout_s, self._read_timeout_s = open_timeout_s, read_timeout_s
         self._output: ProgramOutput | None = None
         self._pictures: Iterator[bytes | Pixels] | None = None
+
+    @property
+    def longest_wait_s(self) -> float:
+        """Return the time-out of a read; of the program's start, while it does not run."""
+        return self._read_timeout_s if self._output else self._open_timeout_s
 
     def open(self) -> None:
         """Start the program. Raises CameraError if it cannot be started, or writes nothing."""

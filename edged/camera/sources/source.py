@@ -47,9 +47,14 @@ class NoPictureError(Exception):
 class Source(Protocol):
     """A camera's pictures.
 
+    `longest_wait_s`: the longest time that the next `read` takes. The hub hears nothing meanwhile.
+
     A source with a rate keeps it inside `read`, and never bursts to catch up. After `close` or an error, `open`
     may be called again.
     """
+
+    @property
+    def longest_wait_s(self) -> float: ...
 
     def open(self) -> None:
         """Open the source. Raises CameraError if there is nothing to read from."""

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from edged.camera.sources.source import Pace, Picture, Pixels, Sleep, sleep_ns
+from edged.camera.sources.source import USUAL_WAIT_S, Pace, Picture, Pixels, Sleep, sleep_ns
 from edged.drawing.scene import compose, render
 from edged.errors import CameraError
 
@@ -97,6 +97,8 @@ LEAST_SIDE = 32
 
 class Synthetic:
     """Draws `fps` pictures a second of `width` × `height`: the same ones for the same seed, after each `open`."""
+
+    longest_wait_s = USUAL_WAIT_S
 
     def __init__(
         self,

@@ -26,6 +26,8 @@ log = logging.getLogger("edged.camera")
 class V4l2:
     """A Video4Linux capture device."""
 
+    longest_wait_s = USUAL_WAIT_S
+
     def __init__(
         self,
         device: str | int,

@@ -12,7 +12,7 @@ from av.container import InputContainer
 from av.stream import Disposition
 from av.video.stream import VideoStream
 
-from edged.camera.sources.source import Pace, Picture, Pixels, Sleep, sleep_ns
+from edged.camera.sources.source import USUAL_WAIT_S, Pace, Picture, Pixels, Sleep, sleep_ns
 from edged.errors import CameraError
 
 QUARTER = 90  # degrees
@@ -25,6 +25,8 @@ class VideoFile:
 
     FFmpeg decodes it by PyAV, whose packages have the decoders that OpenCV's lack, as for AV1.
     """
+
+    longest_wait_s = USUAL_WAIT_S
 
     def __init__(self, path: Path, realtime: bool = True, loop: bool = False, sleep: Sleep = sleep_ns) -> None:
         self._path = path

@@ -69,6 +69,7 @@ class CameraStates:
         if name in self.removed:
             return []
         self._reports[name] = report
+        self._liveness.camera_waits(name, report.longest_wait_s)
         self._metrics.camera_up.labels(name).set(report.up)
         self._metrics.camera_frozen.labels(name).set(report.frozen)
         back = bool(report.up and before and before.error == SILENT)  # drops of the hub, unknown to the camera
