@@ -88,16 +88,14 @@ class Rail:
         return (self.path, range_file) if range_file.exists() else (self.path,)
 
     def read(self) -> float:
-        """Return joules or watts.
+        """Return joules, or watts, which are negative for a battery that charges and for noise around zero.
 
         Raises OSError or ValueError if a file contains no number, and may block for ever.
         """
         number = _number_in(self.path)
         if self.times:
             number *= _number_in(self.times)
-        if self.gives == "watts":
-            return max(0, number) * self.scale  # a sensor's noise around zero, or a charging battery
-        if number < 0:
+        if number < 0 and self.gives == "joules":
             raise ValueError(f"a counter that is negative: {number}")
         return number * self.scale
 

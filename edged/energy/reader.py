@@ -11,6 +11,7 @@ from typing import Protocol
 
 from edged.energy import bounded
 from edged.energy.rails import Rail
+from edged.energy.zeros import Zeros
 
 MISSED = 5  # readings missed in a row, after which the energy in between is unknown
 PATIENCE_S = 0.5  # seconds: a shorter gap is tolerated, since a loaded machine samples late at times
@@ -51,6 +52,7 @@ class CounterSum:
         """Add a reading. None: it failed; the energy until the next one is attributed to no job."""
         self._is_read = reading is not None
         if reading is None:
+            self._last = self._last or None  # one that stood at zero did not count: its next number is a first one
             return
         before, self._last = self._last, reading
         added = 0.0 if before is None else joules_between(before, reading, self._range_joules)
@@ -125,12 +127,16 @@ def joules_between(before: float, now: float, range_joules: float | None) -> flo
 
 
 class Reader:
-    """Reads rails with a time limit. A rail that exceeds it is left out until it answers in time again."""
+    """Reads rails with a time limit. A rail that exceeds it is left out until it answers in time again.
 
-    def __init__(self, rails: Sequence[Rail]) -> None:
+    So is one that reads nothing but zero, until it reads something else (`zeros.py`).
+    """
+
+    def __init__(self, rails: Sequence[Rail], clock: Callable[[], float] = time.monotonic) -> None:
         self._rails = list(rails)
         self._names = {rail.name for rail in rails}
         self._missing: set[str] = set()
+        self._zeros = Zeros(clock)
         self._thread: _Thread | None = None
         self._back: SimpleQueue[Rail] = SimpleQueue()
 
@@ -141,10 +147,10 @@ class Reader:
         """
         while not self._back.empty():
             self._rails.append(self._back.get())
-        readings = self._readings()
+        readings = self._zeros.leave_out(self._readings())
         if readings.keys() ^ self._missing != self._names:
             self._log_missing(self._names - readings.keys())
-        return readings
+        return {name: max(0.0, number) for name, number in readings.items()}
 
     def close(self) -> None:
         if self._thread:
@@ -163,7 +169,8 @@ class Reader:
 
     def _log_missing(self, missing: set[str]) -> None:
         for name in sorted(missing - self._missing):
-            log.warning("rail %s cannot be read now: predictions that include it have no joules until then", name)
+            why = self._zeros.problem_of(name) or "cannot be read now"
+            log.warning("rail %s %s; until it can be read, predictions that include it have no joules", name, why)
         for name in sorted(self._missing - missing):
             log.info("rail %s is read again", name)
         self._missing = missing

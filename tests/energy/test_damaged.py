@@ -9,6 +9,7 @@ import pytest
 from edged.config import EnergyConfig
 from edged.energy import bounded
 from edged.energy.find import Rails, find_rails
+from edged.energy.reader import Reader
 from tests.energy.sysfs import hwmon_device, jetson, juno, old_juno, powercap_zone, rapl_server, scmi_juno
 
 Damage = Callable[[Path], object]
@@ -102,7 +103,9 @@ def test_a_counter_below_zero_and_a_range_that_is_none_are_no_numbers(tmp_path: 
 def test_a_supply_that_is_charged_supplies_nothing(tmp_path: Path) -> None:
     (jetson(tmp_path) / "curr2_input").write_text("-8\n")
 
-    assert found_in(tmp_path).rails[0].read() == 0
+    rails = found_in(tmp_path).rails
+
+    assert Reader(rails).read()[rails[0].name] == 0
 
 
 @pytest.mark.parametrize("bits", [32, 63, 64])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from edged.config import EnergyConfig
 from edged.energy import meter as meter_module
-from edged.energy import reader
+from edged.energy import reader, zeros
 from edged.energy.find import find_rails
 from edged.energy.meter import Meter, meter_of
 from edged.energy.rails import Rail
@@ -140,6 +140,27 @@ def test_a_rail_that_vanishes_leaves_jobs_without_joules_and_the_other_rails_rep
     assert (without.joules, without.rails) == (None, {"GPU": pytest.approx(0.5), "BIG": 0.0})
     assert back.joules is None
     assert back.rails["BIG"] == pytest.approx(2)
+    assert whole.joules == pytest.approx(1)
+
+
+def test_a_counter_that_stands_at_zero_leaves_jobs_without_joules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zeros, "ZERO_S", 0.0)
+    gpu, big = Stepped(tmp_path, "GPU"), Stepped(tmp_path, "BIG")
+    big.rail.path.write_text("0\n")
+    meter = Meter([gpu.rail, big.rail])
+
+    meter.start_job()
+    gpu.spend(0.5)
+    without = meter.finish_job()
+    big.spend(4000)
+    back = meter.finish_job()
+    big.spend(1)
+    whole = meter.finish_job()
+
+    assert (without.joules, without.rails) == (None, {"GPU": pytest.approx(0.5), "BIG": 0.0})
+    assert (back.joules, back.rails["BIG"]) == (None, 0.0)
     assert whole.joules == pytest.approx(1)
 
 

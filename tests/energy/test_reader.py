@@ -4,6 +4,7 @@ import logging
 import os
 import threading
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -89,6 +90,47 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now_s
+
+
+@pytest.mark.parametrize("gives", ["joules", "watts"])
+def test_a_rail_that_reads_zero_for_a_minute_is_left_out_until_it_reads_something_else(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, gives: Literal["joules", "watts"]
+) -> None:
+    caplog.set_level(logging.INFO)
+    clock = Clock()
+    gpu, big = [Rail(rail.name, rail.path, gives=gives) for rail in rails_in(tmp_path, "GPU", "BIG")]
+    reads = Reader([gpu, big], clock)
+    gpu.path.write_text("0\n")
+
+    def after(seconds: float) -> dict[str, float]:
+        clock.now_s += seconds
+        return reads.read()
+
+    first, soon, late, later = [after(seconds) for seconds in (0, 59, 1, 3600)]
+    gpu.path.write_text("4000000\n")
+    again = after(1)
+    gpu.path.write_text("0\n")
+    at_zero = after(1)
+
+    assert first == soon == at_zero == {"GPU": 0.0, "BIG": 2.0}
+    assert late == later == {"BIG": 2.0}
+    assert again == {"GPU": 4.0, "BIG": 2.0}
+    reported, back = [record.message for record in caplog.records]
+    assert "rail GPU has read exactly 0 for 60 s" in reported
+    assert "energy.rails" in reported
+    assert back == "rail GPU is read again"
+
+
+def test_a_battery_that_charges_does_not_read_zero(tmp_path: Path) -> None:
+    clock = Clock()
+    battery = Rail("BAT", tmp_path / "power1_input", gives="watts")
+    battery.path.write_text("-3000000\n")
+    reads = Reader([battery], clock)
+
+    reads.read()
+    clock.now_s += 61
+
+    assert reads.read() == {"BAT": 0.0}
 
 
 @given(before=st.floats(0, WRAP), added=st.floats(0, WRAP / 2 - 1))
