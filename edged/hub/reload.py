@@ -15,6 +15,7 @@ from edged.hub.links.guard import Guard
 from edged.hub.links.peers import Links, Role, allowed_by, elsewhere, parse_peer
 from edged.hub.links.runtime_folder import RuntimeFiles
 from edged.hub.pipeline import Publication
+from edged.hub.publish.notifier import Notifier, receiver_of
 from edged.hub.stats.counters import Stats
 from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
@@ -44,6 +45,7 @@ LIVE = (
     "journal.max_wait_s",
     "journal.sync_s",
     "energy",
+    "notify",
 )
 
 Values = dict[str, Any]
@@ -205,6 +207,7 @@ class Reload:
         source: ConfigSource,
         runtime_files: RuntimeFiles,
         guard: Guard,
+        notifier: Notifier,
         settings: LiveSettings,
         metrics: Metrics,
     ) -> None:
@@ -213,6 +216,7 @@ class Reload:
         self._source = source
         self._runtime_files = runtime_files
         self._guard = guard
+        self._notifier = notifier
         self._settings = settings
         self._metrics = metrics
         self._next_ns: int | None = None
@@ -247,6 +251,7 @@ class Reload:
         try:
             found = changes(self._config, _checked(self._source))
             allowed = allowed_by(found.config.security)
+            receiver = receiver_of(found.config)
             self._runtime_files.save(found.config)
         except (ConfigError, OSError) as error:
             self._metrics.config_successful.set(0)
@@ -254,6 +259,7 @@ class Reload:
         self._config = found.config
         self._settings.apply(found)
         self._guard.allow(allowed)
+        self._notifier.send_to(receiver)
         self._show_config()
         return HubEvent("config_reloaded", f"{self._source.path} is applied: {found}")
 

@@ -31,7 +31,7 @@ from edged.hub.links.sockets import IO_THREADS, allow_many_descriptors, unusable
 from edged.hub.liveness import Liveness
 from edged.hub.node import Node
 from edged.hub.pipeline import Pipeline, Publication
-from edged.hub.publish.notifier import Notifier
+from edged.hub.publish.notifier import Notifier, receiver_of
 from edged.hub.publish.publisher import Publisher, Snapshots
 from edged.hub.publish.replay import Replay
 from edged.hub.publish.seen_states import SeenStates
@@ -118,6 +118,7 @@ class Endpoints:
         resources.callback(context.destroy, linger=0)
         rejections = Rejections(self.metrics.peers_rejected, ENDPOINTS)
         self.guard = open_guard(context, config, rejections, self.services, resources)
+        self.notifier = self._open_notifier(resources)
         self.publisher = self._open_stream(context, resources)
         self._serve_replay(context, resources)
         self.health = Health(lambda: self.services.failed)
@@ -138,15 +139,14 @@ class Endpoints:
         publish, unsent = self.config.publish, self.metrics.stream_unsent
         publisher = Publisher(
             *(context, self.config.node, publish.address, publish.replay, self.services, unsent, self.guard),
-            notifier=self._open_notifier(resources),
+            notifier=self.notifier,
         )
         resources.callback(publisher.stop)
         return publisher
 
-    def _open_notifier(self, resources: ExitStack) -> Notifier | None:
-        if self.config.notify is None:
-            return None
-        notifier = Notifier(self.config.notify, self.services, self.metrics)
+    def _open_notifier(self, resources: ExitStack) -> Notifier:
+        notifier = Notifier(self.services, self.metrics)
+        notifier.send_to(receiver_of(self.config))
         resources.callback(notifier.stop)
         return notifier
 
@@ -294,6 +294,7 @@ class HubBuilder:
                 self._source,
                 opened.runtime_files,
                 opened.guard,
+                opened.notifier,
                 self._make_settings(),
                 opened.metrics,
             )

@@ -2,11 +2,14 @@
 
 import json
 import logging
+import os
+import signal
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ import pytest
 from edged.config import NotifyConfig
 from edged.errors import ConfigError
 from edged.hub.publish import notifier as notifier_module
-from edged.hub.publish.notifier import WAITING, Notifier
+from edged.hub.publish.notifier import WAITING, Notifier, Receiver
 from edged.messages import Event
 from edged.metrics import Metrics
 from edged.transport.tls import server_context
@@ -22,7 +25,7 @@ from tests.e2e.certificates import new_authority, new_certificate
 from tests.eventually import eventually, in_background
 from tests.hub.pipeline import new_services
 from tests.hub.receivers import NotificationServer
-from tests.hub.running import Run
+from tests.hub.running import Run, child, while_it_runs
 
 
 def event(kind: str, message: str = "", camera: str = "door", state: str | None = None) -> Event:
@@ -39,6 +42,7 @@ class Notifying:
     def __init__(self, notifier: Notifier, metrics: Metrics) -> None:
         self.put = notifier.put
         self.stop = notifier.stop
+        self.send_to = notifier.send_to
         self._sample = metrics.registry.get_sample_value
 
     def total(self, fate: str) -> float | None:
@@ -49,12 +53,16 @@ class Notifying:
         return self._sample("edged_notification_failures_total")
 
 
+def receiver_at(port: int, path: str = "/hook", **settings: Any) -> Receiver:
+    return Receiver(NotifyConfig.model_validate({"url": f"http://127.0.0.1:{port}{path}", **settings}))
+
+
 @contextmanager
 def notifying(port: int, path: str = "/hook", **settings: Any) -> Iterator[Notifying]:
     metrics, services = Metrics("test"), new_services()
-    config = NotifyConfig.model_validate({"url": f"http://127.0.0.1:{port}{path}", **settings})
-    notifier = Notifier(config, services, metrics)
+    notifier = Notifier(services, metrics)
     try:
+        notifier.send_to(receiver_at(port, path, **settings))
         yield Notifying(notifier, metrics)
     finally:
         services.close()
@@ -238,6 +246,64 @@ def test_over_tls_the_receiver_proves_itself(tmp_path: Path, caplog: pytest.LogC
         with notifying(0, url=url, when=when, ca=tmp_path / "authority.crt") as notifier:
             notifier.put(event("camera_up"))
             eventually(lambda: receiver.taken)
+
+
+def test_another_receiver_gets_what_waits_at_once_and_all_that_follows(
+    server: NotificationServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notifier_module, "Backoff", lambda longest_s: SimpleNamespace(failed=lambda: 3600.0))
+    away = NotificationServer()
+    with notifying(away.port, when=["camera"]) as notifier:
+        notifier.put(event("camera_down", "down"))
+        eventually(lambda: notifier.failures)
+        notifier.send_to(receiver_at(server.port, format="text"))
+        eventually(lambda: server.taken)
+        notifier.put(event("camera_up", "up"))  # no longer wanted
+        notifier.put(sees("shut"))
+        notifier.put(sees("open"))
+        eventually(lambda: len(server.taken) == 2)
+    assert server.bodies == [b"down", b"camera door sees: open"]
+
+
+def test_without_a_receiver_nothing_waits_and_a_later_one_knows_the_states(
+    server: NotificationServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    away = NotificationServer()
+    with notifying(away.port) as notifier:
+        notifier.put(sees("shut"))
+        notifier.put(sees("open"))
+        eventually(lambda: notifier.failures)
+        notifier.send_to(None)
+        assert notifier.total("dropped") == 1
+        assert f"notify: not sent to http://127.0.0.1:{away.port}/…: 1 notification" in caplog.text
+        notifier.put(sees("shut"))
+        notifier.send_to(receiver_at(server.port, format="text"))
+        notifier.put(sees("open"))
+        eventually(lambda: server.taken)
+    assert server.bodies == [b"camera door sees: open"]
+
+
+def test_a_reload_changes_the_receiver_unless_its_secret_cannot_be_read(
+    server: NotificationServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    run = Run(tmp_path, ["steady"], ["good"])
+    notify = {"url": f"http://127.0.0.1:{server.port}/", "when": ["worker"], "format": "text"}
+
+    def reload(**more: Any) -> None:
+        config = {**json.loads(run.path.read_text()), "notify": {**notify, **more}}
+        run.path.write_text(json.dumps(config))
+        os.kill(os.getpid(), signal.SIGHUP)
+
+    def reload_twice() -> None:
+        reload(token_file="absent")
+        eventually(lambda: "absent: cannot read this password file" in caplog.text)
+        reload()
+        eventually(lambda: "is applied: settings: notify" in caplog.text)
+        child("worker", "0").kill()
+        eventually(lambda: server.taken)
+
+    while_it_runs(run, tmp_path, reload_twice)
 
 
 def test_a_hub_sends_what_it_announces(server: NotificationServer, tmp_path: Path) -> None:

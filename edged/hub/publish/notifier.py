@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from edged import __version__
+from edged.config import Config
 from edged.config.load import password_in
 from edged.config.notify import TOKEN, NotifyConfig, Occasion
 from edged.errors import ConfigError
@@ -47,9 +48,11 @@ class UndeliveredError(Exception):
 
 
 class Receiver:
-    """Who gets the notifications. Raises ConfigError for a file that cannot be used."""
+    """Who gets which notifications. Raises ConfigError for a file that cannot be used."""
 
     def __init__(self, config: NotifyConfig) -> None:
+        self.shown = config.shown
+        self._wanted = frozenset[str]().union(*(OCCASIONS[each] for each in config.when))
         token = password_in(config.token_file) if config.token_file else ""
         if not token.isascii():
             raise ConfigError(f"{config.token_file}: expected a token of ASCII characters")
@@ -63,6 +66,10 @@ class Receiver:
             self._headers["Authorization"] = f"Basic {given}"
         elif token and TOKEN not in config.url:
             self._headers["Authorization"] = f"Bearer {token}"
+
+    def wants(self, event: Event) -> bool:
+        """Return whether `notify.when` names such an event."""
+        return event.event in self._wanted
 
     def deliver(self, event: Event) -> int:
         """Send an event, and return the HTTP status. Raises UndeliveredError if there is none within `LIMIT_S`."""
@@ -93,6 +100,11 @@ class Receiver:
         return HTTPConnection(host, port, timeout=LIMIT_S)
 
 
+def receiver_of(config: Config) -> Receiver | None:
+    """Return the receiver of a config, None without `notify`. Raises ConfigError as the receiver does."""
+    return Receiver(config.notify) if config.notify else None
+
+
 def _end(connection: HTTPConnection) -> None:
     """Let the thread that waits for this connection go on."""
     try:
@@ -103,27 +115,39 @@ def _end(connection: HTTPConnection) -> None:
 
 
 class Notifier:
-    """Queues the events that are wanted. `put` and `stop` are for the hub's loop, the rest for its own thread."""
+    """Queues the events that are wanted. What is public is for the hub's loop, the rest for its own thread."""
 
-    def __init__(self, config: NotifyConfig, services: ServiceThreads, metrics: Metrics) -> None:
-        """Raises ConfigError for a password, token or authority that cannot be read."""
-        self._receiver = Receiver(config)
-        self._shown = config.shown
-        self._wanted = frozenset[str]().union(*(OCCASIONS[each] for each in config.when))
-        self._states: dict[str | None, str | None] = {}
+    def __init__(self, services: ServiceThreads, metrics: Metrics) -> None:
+        self._services = services
         self._total, self._failures = metrics.notifications, metrics.notification_failures
-        for fate in get_args(Fate):
-            self._total.labels(fate)
+        self._receiver: Receiver | None = None
+        self._states: dict[str | None, str | None] = {}
         self._waiting: deque[Event] = deque()
         self._lock = threading.Lock()
         self._wake = threading.Event()
-        self._stopping = threading.Event()
+        self._hurry = threading.Event()  # ends a pause between two attempts
+        self._is_stopping = False
         self._problem = ""  # that was reported last
-        self._thread = services.start("notify", self._run)
+        self._thread: threading.Thread | None = None
+
+    def send_to(self, receiver: Receiver | None) -> None:
+        """Send what waits, and all later events, to this receiver; None: drop what waits, and send nothing."""
+        before, self._receiver, self._problem = self._receiver, receiver, ""
+        if before and not receiver:
+            self._report_unsent(before)
+            self._drop_all()
+        elif receiver and not self._thread:
+            for fate in get_args(Fate):
+                self._total.labels(fate)
+            self._thread = self._services.start("notify", self._run)
+        elif before:
+            self._hurry.set()
+        self._wake.set()
 
     def put(self, event: Event) -> None:
         """Queue an event if it is wanted; above `WAITING`, drop the oldest."""
-        if event.event not in self._wanted or (event.event == "state" and not self._is_change(event)):
+        is_news = event.event != "state" or self._is_change(event)  # a receiver that comes later needs the state
+        if not self._receiver or not self._receiver.wants(event) or not is_news:
             return
         with self._lock:
             self._waiting.append(event)
@@ -136,11 +160,22 @@ class Notifier:
 
     def stop(self) -> None:
         """End the thread, after a last attempt to send what waits, and say how much is left."""
-        self._stopping.set()
+        self._is_stopping = True
+        self._hurry.set()
         self._wake.set()
-        self._thread.join(END_S)
+        if self._thread:
+            self._thread.join(END_S)
+        if self._receiver:
+            self._report_unsent(self._receiver)
+
+    def _report_unsent(self, receiver: Receiver) -> None:
         if self._waiting:
-            log.warning("notify: not sent to %s: %s", self._shown, counted(len(self._waiting), "notification"))
+            log.warning("notify: not sent to %s: %s", receiver.shown, counted(len(self._waiting), "notification"))
+
+    def _drop_all(self) -> None:
+        with self._lock:
+            self._total.labels("dropped").inc(len(self._waiting))
+            self._waiting.clear()
 
     def _is_change(self, event: Event) -> bool:
         """Return whether the camera saw another state before. Its first one since the start is no change."""
@@ -151,36 +186,45 @@ class Notifier:
     def _run(self) -> None:
         backoff = Backoff(longest_s=LONGEST_WAIT_S)
         while True:
-            while event := self._oldest():
+            while (receiver := self._receiver) and (event := self._oldest()):
                 try:
-                    self._deliver(event)
+                    self._deliver(event, receiver)
                     backoff.succeeded()
                 except UndeliveredError as error:
                     self._failures.inc()
-                    self._report(f"{error}; it is tried again, and at most {WAITING} notifications wait")
-                    if self._stopping.wait(backoff.failed()):
+                    problem = f"{error}; it is tried again, and at most {WAITING} notifications wait"
+                    self._report(receiver, problem)
+                    if self._is_cut_short(backoff):
                         return
-            if self._stopping.is_set():
+            if self._is_stopping:
                 return
             self._wake.wait()
             self._wake.clear()
+
+    def _is_cut_short(self, backoff: Backoff) -> bool:
+        """Wait until the next attempt, which a new receiver gets at once; return True at the end."""
+        if self._hurry.wait(backoff.failed()):
+            self._hurry.clear()
+            backoff.succeeded()
+        return self._is_stopping
 
     def _oldest(self) -> Event | None:
         with self._lock:
             return self._waiting[0] if self._waiting else None
 
-    def _deliver(self, event: Event) -> None:
+    def _deliver(self, event: Event, receiver: Receiver) -> None:
         """Send an event, and forget it unless it may succeed later. Raises UndeliveredError then."""
-        status = self._receiver.deliver(event)
+        status = receiver.deliver(event)
         if status >= 500 or status in AGAIN:
             raise UndeliveredError(f"answers with status {status}")
         is_sent = 200 <= status < 300
         self._count("sent" if is_sent else "refused")
         if is_sent and self._problem:
-            log.info("notify: %s takes notifications again", self._shown)
+            log.info("notify: %s takes notifications again", receiver.shown)
             self._problem = ""
         elif not is_sent:
-            self._report(f"refuses a notification with status {status}, and so it is dropped: see notify.url")
+            problem = f"refuses a notification with status {status}, and so it is dropped: see notify.url"
+            self._report(receiver, problem)
         with self._lock:
             if self._waiting and self._waiting[0] is event:  # else it was dropped meanwhile
                 self._waiting.popleft()
@@ -188,8 +232,10 @@ class Notifier:
     def _count(self, fate: Fate) -> None:
         self._total.labels(fate).inc()
 
-    def _report(self, problem: str) -> None:
+    def _report(self, receiver: Receiver, problem: str) -> None:
         """Log a problem of the receiver once, until it takes notifications again."""
+        if receiver is not self._receiver:  # another one was configured meanwhile
+            return
         if problem != self._problem:
-            log.warning("notify: %s %s", self._shown, problem)
+            log.warning("notify: %s %s", receiver.shown, problem)
         self._problem = problem
