@@ -200,7 +200,8 @@ class HubMetrics:
         )
         self.notifications = declare.counter(
             "edged_notifications_total",
-            "Notifications of `notify`, by fate: sent, refused by the receiver, or dropped for newer ones.",
+            "Notifications of `notify`, by fate: sent, refused by the receiver, or dropped, for newer ones or "
+            "since a reload removed `notify`.",
             ["fate"],
         )
         self.notification_failures = declare.counter(

@@ -40,6 +40,7 @@ QUESTIONS = {  # and a panel that answers it, where one looks for it
     "Is the board throttling?": ("fleet", "Is it throttled?"),
     "Are workers restarting?": ("pipeline", "Are workers restarting?"),
     "Is the journal filling up?": ("pipeline", "How full is the journal?"),
+    "Do the notifications arrive?": ("pipeline", "What became of the notifications?"),
     "Who was refused?": ("pipeline", "Who was refused or cut off?"),
     "Which layer takes the time?": ("engine", "Which layers take longest?"),
 }

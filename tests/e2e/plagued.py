@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.e2e.daemon_use import hang_up, reload
 from tests.e2e.fake_board import CLOCK_HZ, FakeBoard
 from tests.e2e.street import StreetCamera
 from tests.eventually import in_background
+from tests.hub.receivers import NotificationServer
 
 OFTEN_S = 0.05
 DIGITS = {"source": "synthetic:digits", "size": [160, 120]}
@@ -30,8 +32,17 @@ WORKER = {"device": "cpu", "threads": 1}
 class Plagued:
     """Makes the faults, until `heal`."""
 
-    def __init__(self, folder: Path, disk: Path, board: FakeBoard, gate: StreetCamera, shop: StreetCamera) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        disk: Path,
+        board: FakeBoard,
+        receiver: NotificationServer,
+        gate: StreetCamera,
+        shop: StreetCamera,
+    ) -> None:
         self._folder, self._disk, self._board, self._gate, self._shop = folder, disk, board, gate, shop
+        self._receiver = receiver
         self.killed: frozenset[str] = frozenset()  # indices of the workers that are killed at sight
         self._is_ill = False
         self._service_fails = folder / "service_fails"
@@ -54,6 +65,7 @@ class Plagued:
             journal={"path": str(self._disk / "journal.sqlite"), "max_megabytes": 8},
             recovery={"losses": 1, "retry_device_s": 1},
             energy={"idle_s": 0.5, "sysfs": str(self._board.root)},
+            notify={"url": f"http://127.0.0.1:{self._receiver.port}/", "when": ["camera", "worker"]},
         )
         if insecure:
             addresses = {key: config["publish"][key].replace("127.0.0.1", EVERYWHERE) for key in config["publish"]}
@@ -83,6 +95,7 @@ class Plagued:
         self._gate.is_away = self._shop.is_frozen = self._is_ill = True
         self._board.heat(95.0, CLOCK_HZ // 2)
         self._board.watts = 40.0
+        self._receiver.status = HTTPStatus.NOT_FOUND
         fill(self._disk)
         self._service_fails.touch()
         code, words = reload(daemon, cameras={**daemon.config["cameras"], "moved": ASIDE})
@@ -95,6 +108,7 @@ class Plagued:
         self.killed = frozenset()
         self._board.heat(45.0, CLOCK_HZ)
         self._board.watts = 1.0
+        self._receiver.status = HTTPStatus.OK
         (self._disk / "ballast").unlink()
         self._service_fails.unlink()
         code, words = reload(daemon, workers=[{**WORKER, "credit": 1}] * 2)

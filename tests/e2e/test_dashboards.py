@@ -25,6 +25,7 @@ from tests.e2e.plagued import Plagued, time_the_layers
 from tests.e2e.prometheus import Labels, Prometheus, scraping
 from tests.e2e.street import street_camera
 from tests.eventually import eventually, in_background
+from tests.hub.receivers import NotificationServer
 
 pytestmark = pytest.mark.deep
 
@@ -124,7 +125,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         board = FakeBoard(folder / "sys")
         stack.enter_context(in_background(board.supply))
         cameras = [stack.enter_context(street_camera()) for _ in range(2)]
-        plagued = Plagued(folder, disk, board, *cameras)
+        receiver = NotificationServer()
+        stack.enter_context(receiver.open())
+        plagued = Plagued(folder, disk, board, receiver, *cameras)
         config = plagued.config(insecure=True)
         prometheus = stack.enter_context(scraping(folder, in_a_hurry(folder, config["metrics"]["address"])))
         with plagued.running(config) as daemon:

@@ -6,7 +6,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 from tools.dashboards.frame import CAMERA, NODE, Row, dashboard
 from tools.dashboards.panels import BAD, PER_SECOND, WARN, Panel, Series, bars, lines, number, spread
 from tools.dashboards.promql import grown, happening, mean, of_camera, quantile, rate, share
-from tools.dashboards.service import journal, refused
+from tools.dashboards.service import journal, notifications, refused
 from tools.dashboards.workers import on_a_fallback, workers
 
 TOTAL = 'stage="total"'
@@ -28,6 +28,7 @@ def build() -> Dashboard:
             Row("What was dropped, and why?", _dropped()),
             Row("Which device answers, and did it fall back?", workers()),
             Row("Is the journal filling up?", journal()),
+            Row("Do the notifications arrive?", notifications()),
             Row("Who was refused?", refused()),
         ],
     )

@@ -1,9 +1,9 @@
-"""The journal and the addresses of a board: panels of more than one dashboard."""
+"""The journal, the notifications and the addresses of a board: panels of more than one dashboard."""
 
 from grafana_foundation_sdk.models import units
 
-from tools.dashboards.panels import BAD, GOOD, WARN, Panel, Series, lines, states
-from tools.dashboards.promql import known, of_node, quantile, share
+from tools.dashboards.panels import BAD, GOOD, PER_SECOND, WARN, Panel, Series, lines, states
+from tools.dashboards.promql import known, of_node, quantile, rate, share
 
 
 def journal() -> list[Panel]:
@@ -38,6 +38,24 @@ def journal() -> list[Panel]:
             Series(known(of_node("edged_journal_errors_total"), "node", "reason"), "{{node}} {{reason}}"),
             nothing="Everything was written to the journal in time",
             width=6,
+        ),
+    ]
+
+
+def notifications() -> list[Panel]:
+    return [
+        lines(
+            "What became of the notifications?",
+            units.Short,
+            "Of `notify`, since edged started; refused and dropped ones reach nobody, and the log says why.",
+            Series(known(of_node("edged_notifications_total"), "node", "fate"), "{{node}} {{fate}}"),
+            nothing="No notification was due, or the config has no `notify`",
+        ),
+        lines(
+            "How often does an attempt to send one fail?",
+            PER_SECOND,
+            "It is made again later; meanwhile up to 100 notifications wait, then the oldest are dropped.",
+            Series(rate(of_node("edged_notification_failures_total"), "node"), "{{node}}"),
         ),
     ]
 
