@@ -28,7 +28,8 @@ from edged.system.plain_text import fitted, printable_lines
 from edged.system.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
 from edged.system.systemd import is_started_by_systemd
 
-PROCESSES = {"run", "demo", "camera", "worker"}  # they log at level info
+PROCESSES = {"run", "demo", "camera", "worker"}
+SERVICES = PROCESSES | {"bridge", "view"}  # they configure the log themselves, at level info
 DAEMONS = {"run", "demo"}
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # errors of the device behind standard output
@@ -132,7 +133,7 @@ def _configure_output(arguments: argparse.Namespace) -> None:
     """Apply --verbose and --quiet: to notes, to log lines, and to the log lines of child processes."""
     print_notes(enabled=not arguments.quiet)
     level = "debug" if arguments.verbose else "warning" if arguments.quiet else None
-    if arguments.verb in PROCESSES:
+    if arguments.verb in SERVICES:
         if level:
             os.environ[log.LEVEL_VARIABLE] = level
         return

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import logging
+import os
 import signal
 import time
 from contextlib import suppress
@@ -20,6 +21,7 @@ from edged.client.subscription import Subscription
 from edged.config import Config, MqttConfig, NatsConfig
 from edged.config.load import load_config
 from edged.config.validation_errors import missing_section
+from edged.system import log
 from edged.transport.client_socket import Curve, curve_of
 
 POLL_MS = 100
@@ -42,7 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry messages until Ctrl-C or SIGTERM. Raises ConfigError."""
+    log.configure()
     config = load_config(arguments.config)
+    if config.log.format != "text":
+        os.environ[log.FORMAT_VARIABLE] = config.log.format
+        log.configure()
     curve = curve_of(arguments.key, arguments.server_key)
     if arguments.kind == "nats":
         if config.nats is None:

@@ -59,10 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
+    log.configure()  # at level info it has what teachers do
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
         raise ConfigError(f"edged view needs starlette and uvicorn: {install_command('starlette', 'uvicorn')}")
-    if not (arguments.verbose or arguments.quiet):
-        log.configure("info")  # what teachers do
     from edged.view.listener import listening
     from edged.view.server import view_server
     from edged.view.watcher import Watcher

@@ -49,7 +49,7 @@ class Bridge:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        command = [*self._host, sys.executable, "-m", "edged", "bridge", "nats", str(self._config), "-v"]
+        command = [*self._host, sys.executable, "-m", "edged", "bridge", "nats", str(self._config)]
         environment = {**os.environ, "XDG_STATE_HOME": str(self._config.parent)}
         with self.log.open("a") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)

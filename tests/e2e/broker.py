@@ -80,7 +80,7 @@ def listener(port: int) -> Iterator[Listener]:
 def bridge(config: Path, folder: Path) -> Iterator["subprocess.Popen[str]"]:
     """Run `edged bridge mqtt`; what it logs is in `folder`/bridge.log."""
     with (folder / "bridge.log").open("a") as log:
-        command = [sys.executable, "-m", "edged", "bridge", "mqtt", str(config), "-v"]
+        command = [sys.executable, "-m", "edged", "bridge", "mqtt", str(config)]
         process = subprocess.Popen(command, stdout=log, stderr=log, text=True)
     try:
         yield process

@@ -92,6 +92,27 @@ def test_a_broker_that_starts_late_and_again_gets_everything(tmp_path: Path, por
                 assert any(topic.startswith("homeassistant/") for topic in heard.last)
 
 
+def test_its_log_has_the_format_of_the_config_and_the_level_of_the_environment(
+    tmp_path: Path, port: int, daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "bridge.yaml"
+    config.write_text(json.dumps(daemon.config | {"log": {"format": "json"}}))
+
+    def logged() -> list[tuple[str, str]]:
+        lines = [line for line in (tmp_path / "bridge.log").read_text().splitlines() if line.startswith("{")]
+        return [(each["level"], each["message"]) for each in map(json.loads, lines)]
+
+    with bridge(config, tmp_path):
+        eventually(lambda: any(level == "warning" for level, _ in logged()))
+        with mosquitto(tmp_path, port, *OPEN):
+            eventually(lambda: ("info", f"connected to mqtt://127.0.0.1:{port}") in logged())
+    (tmp_path / "bridge.log").unlink()
+    monkeypatch.setenv("EDGED_LOG_LEVEL", "warning")
+    with bridge(config, tmp_path), mosquitto(tmp_path, port, *OPEN), listener(port) as heard:
+        eventually(lambda: heard.last.get(NODE) == "online")
+    assert "info" not in {level for level, _ in logged()}
+
+
 def test_tls_and_a_password_and_the_wrong_ones(tmp_path: Path, port: int) -> None:
     new_authority(tmp_path, "authority")
     new_certificate(tmp_path, "broker", "authority")
