@@ -1,4 +1,4 @@
-"""What of a config with mistakes is valid, so that `edged check` can check that too, at once."""
+"""What of a config with mistakes is valid, so that `edged check` and `edged doctor` can check that too."""
 
 from dataclasses import dataclass
 from typing import Any

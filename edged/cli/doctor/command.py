@@ -19,8 +19,9 @@ from edged.cli.doctor.report import check_name, page, without_paths, without_sec
 from edged.cli.options import add_example, add_json, config_or_demo
 from edged.cli.slow_steps import SlowSteps
 from edged.cli.terminal import note
-from edged.config import Config, EnergyConfig
+from edged.config import EnergyConfig
 from edged.config.load import ConfigSource
+from edged.config.valid_parts import ValidParts, valid_parts
 from edged.energy.find import find_rails
 from edged.errors import ConfigError
 from edged.messages.message import as_dict
@@ -60,14 +61,16 @@ def run(arguments: argparse.Namespace) -> int:
 def _collect(file: Path) -> Facts:
     """Read everything, the slow self-test of devices last."""
     source = ConfigSource(file.absolute())
-    config, problem = _load(source)
+    parts, problem = _load(source)
+    config = parts.config if parts else None
     steps = SlowSteps()
     steps.begin("reading the system")
-    journal = journal_path(config.node, config.journal.path) if config else None
+    is_named = parts is not None and parts.has("node", "journal")
+    journal = journal_path(config.node, config.journal.path) if config and is_named else None
     rails = find_rails(config.energy if config else EnergyConfig())
     unit = read_unit()
-    running = running_config(config) if config else None  # None for that of another user, too: then by the unit
-    workers = read_workers(running or (config if unit and unit.is_active else None))
+    running = running_config(config) if config and is_named else None  # None for another user's: then by the unit
+    workers = read_workers(running or (config if unit and unit.is_active and not problem else None))
     steps.begin("checking the config, with the model on each device; the first time, kernels compile")
     checked = check_config(source.path) if config else ()
     with own_cache():
@@ -87,18 +90,22 @@ def _collect(file: Path) -> Facts:
         unit=unit,
         config_file=str(source.path),
         config_problem=without_paths(problem, config),
-        config=without_secrets(config) if config else {},
+        config=without_secrets(config) if config and not problem else {},
         overrides=tuple(source.names()[1:]),
         checked=tuple(replace(each, text=without_paths(each.text, config)) for each in checked),
         workers=workers,
     )
 
 
-def _load(source: ConfigSource) -> tuple[Config | None, str]:
+def _load(source: ConfigSource) -> tuple[ValidParts | None, str]:
+    """Return what of the config is valid, None if nothing is, and what is wrong with it."""
+    parts = None
     try:
-        return source.load(), ""
+        parts = valid_parts(source)
+        source.load()
     except ConfigError as error:
-        return None, str(error)
+        return parts, str(error)
+    return parts, ""
 
 
 def _as_object(facts: Facts) -> dict[str, Any]:

@@ -22,6 +22,32 @@ def test_a_board_with_a_mistake_in_its_config(tmp_path: Path) -> None:
     )  # commands stay whole
 
 
+def test_what_is_valid_of_a_config_with_a_mistake_is_checked_too(tmp_path: Path) -> None:
+    config = tmp_path / "edged.yaml"
+    config.write_text(
+        "cameras: {door: {source: 'synthetic:digits'}, gate: {source: absent.mp4}, yard: {sauce: x}}\n"
+        "workers: [{device: numpy}]\n"
+        "freshness: {max_age_s: soon}\n"
+    )
+    done = edged("doctor", config, "--json", env=NO_OPENCL)
+    judged = {each["what"]: each for each in json.loads(done.stdout)["judgements"] if each["section"] == "Config"}
+
+    assert judged["config"]["level"] == "fix"
+    assert "unknown key 'sauce'" in judged["config"]["text"]
+    assert "freshness.max_age_s" in judged["config"]["text"]
+    assert judged["camera door"]["level"] == judged["worker 0"]["level"] == "ok"
+    assert "absent.mp4" in judged["camera gate"]["text"]
+    assert "camera yard" not in judged
+
+
+def test_a_config_that_is_no_yaml_is_the_only_finding_about_it(tmp_path: Path) -> None:
+    (tmp_path / "edged.yaml").write_text("cameras: {door: [\n")
+    done = edged("doctor", tmp_path / "edged.yaml", "--json", env=NO_OPENCL)
+    judged = [each for each in json.loads(done.stdout)["judgements"] if each["section"] == "Config"]
+
+    assert [(each["what"], each["level"]) for each in judged] == [("config", "fix")]
+
+
 def test_secrets_are_in_no_output(tmp_path: Path) -> None:
     # given secrets in every place that a config has for them, or where people put them by mistake
     (tmp_path / "password").write_text("hunter2\n")

@@ -195,6 +195,14 @@ def test_a_daemon_that_computes_elsewhere_than_check_promises() -> None:
     assert "pthread-cortex-a72, serving; `edged check` promises auto: Mali-G610" in found.text
 
 
+def test_a_file_with_a_mistake_promises_nothing_of_the_daemon_that_runs() -> None:
+    promised = Finding("ok", "worker 0", "auto: Mali-G610 (Panfrost); runs the model")
+    worker = RunningWorker("local-0", "pthread-cortex-a72", ready=True, serving=True)
+    problem = "edged.yaml:1:1: unknown key 'camera'"
+    found = the_one_to_mend(board(config_problem=problem, checked=(promised,), workers=(worker,)))
+    assert found.text == problem
+
+
 def test_a_worker_that_should_serve_but_does_not() -> None:
     promised = Finding("ok", "worker 0", "auto: Mali-G610 (Panfrost); runs the model")
     worker = RunningWorker("local-0", "Mali-G610 (Panfrost)", ready=False, serving=False)

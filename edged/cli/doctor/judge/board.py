@@ -134,9 +134,9 @@ def _config(facts: Facts) -> Iterator[Judgement]:
     if facts.config_problem:
         remedy = f"{own_command()} check {facts.config_file}"
         yield Judgement("Config", "fix", "config", facts.config_problem, (remedy,))
-        return
-    others = f", and {', '.join(facts.overrides)}" if facts.overrides else ""
-    yield Judgement("Config", "ok", "config", f"{facts.config_file}{others}")
+    else:
+        others = f", and {', '.join(facts.overrides)}" if facts.overrides else ""
+        yield Judgement("Config", "ok", "config", f"{facts.config_file}{others}")
     for finding in facts.checked:
         if finding.level == "error" and IN_USE in finding.text and facts.unit and facts.unit.is_active:
             text = f"{finding.text}; the service runs, so it may be the one: run this as its user"
@@ -166,7 +166,8 @@ def _groups(facts: Facts, unit: ServiceUnit) -> Iterator[Judgement]:
 
 
 def _workers(facts: Facts) -> Iterator[Judgement]:
-    promised = {finding.what.removeprefix("worker "): finding for finding in facts.checked if _is_worker(finding)}
+    checked = () if facts.config_problem else facts.checked  # the daemon runs by what the file was before
+    promised = {finding.what.removeprefix("worker "): finding for finding in checked if _is_worker(finding)}
     for worker in facts.workers:
         finding = promised.get(worker.name.rpartition("-")[2])
         yield _worker(worker, finding)
