@@ -165,7 +165,7 @@ class Endpoints:
         moments = Moments(self.metrics.now)
         resources.callback(moments.close)
         try:
-            scrapes = Scrapes(host, port, moments.text, self.health, rejections, context)
+            scrapes = Scrapes(host, port, moments.text, self.health, rejections, context, self.config.node)
         except OSError as error:
             raise ConfigError(unusable(ENDPOINT, address, error.errno, error.strerror)) from None
         scrapes.start(self.services)

@@ -33,6 +33,7 @@ PROMETHEUS = ROOT / "deploy/prometheus/prometheus.yml"
 RULES_FILES = sorted((ROOT / "deploy/prometheus/rules").glob("*.yml"))
 FILES = sorted((ROOT / "deploy/grafana/dashboards").glob("*.json"))
 NO_WORKER = {"EdgedNoWorker", "EdgedStale", "EdgedDropping"}  # fire when even the last one is lost
+ABSENT = {"EdgedMissing", "EdgedDown"}  # fire before edged starts, and when it has ended
 EVERY_S = 0.5  # Prometheus scrapes, and evaluates its rules
 SHOWN_S, STEP_S = 120.0, 1.0  # of a graph
 CHOSEN = {  # what Grafana puts in the place of a variable: all, as at first, or what somebody has chosen
@@ -118,7 +119,7 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    """Of a daemon that is well, falls ill, gets well, is away and comes back."""
+    """Of a daemon that is not there yet, is well, falls ill, gets well, is away and comes back."""
     folder, seen = tmp_path_factory.mktemp("plagued"), Seen()
     with ExitStack() as stack:
         disk = stack.enter_context(a_small_disk(folder / "disk", "96m"))
@@ -130,6 +131,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         plagued = Plagued(folder, disk, board, receiver, *cameras)
         config = plagued.config(insecure=True)
         prometheus = stack.enter_context(scraping(folder, in_a_hurry(folder, config["metrics"]["address"])))
+        patiently("none is found", lambda: "EdgedMissing" in seen.look(prometheus))
         with plagued.running(config) as daemon:
             falls_ill_and_gets_well(plagued, daemon, prometheus, seen)
             assert conserves(daemon.stop())
@@ -146,10 +148,10 @@ def falls_ill_and_gets_well(plagued: Plagued, daemon: Daemon, prometheus: Promet
     time_the_layers(daemon)
     plagued.fall_ill(daemon)
     plagued.killed = frozenset({"0"})
-    patiently("all alerts but those fire", lambda: seen.look(prometheus) >= ALERTS - NO_WORKER - {"EdgedDown"})
+    patiently("all alerts but those fire", lambda: seen.look(prometheus) >= ALERTS - NO_WORKER - ABSENT)
     patiently("all is answered", lambda: seen.ask_all(prometheus))
     plagued.killed = frozenset({"0", "1"})
-    patiently("those fire too", lambda: seen.look(prometheus) >= ALERTS - {"EdgedDown"})
+    patiently("those fire too", lambda: seen.look(prometheus) >= ALERTS - ABSENT)
     plagued.heal(daemon)
     patiently("they end", lambda: prometheus.firing() <= {"EdgedInsecure"})
     seen.fires_still = prometheus.firing() - {"EdgedInsecure"}
@@ -173,7 +175,7 @@ def in_a_hurry(folder: Path, address: str) -> dict[str, Any]:
     every = f"{1000 * EVERY_S:.0f}ms"
     config["global"] |= {"scrape_interval": every, "scrape_timeout": every, "evaluation_interval": every}
     for job in config["scrape_configs"]:
-        job["static_configs"] = [{"targets": [address], "labels": {"node": "juno-01"}}]
+        job["http_sd_configs"] = [{"url": f"http://{address}/targets", "refresh_interval": every}]
     return config
 
 

@@ -1,6 +1,7 @@
 """The endpoint that Prometheus and probes read, in a process with its tests."""
 
 import http.client
+import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ class Endpoint:
         self.failed: list[str] = []
         self.health = Health(lambda: self.failed)
         rejections = Rejections(self.metrics.peers_rejected)
-        self.server = Scrapes("127.0.0.1", port, self.metrics.text, self.health, rejections, None)
+        self.server = Scrapes("127.0.0.1", port, self.metrics.text, self.health, rejections, None, "gate")
 
     def get(self, path: str, method: str = "GET", headers: dict[str, str] | None = None) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
@@ -85,7 +86,43 @@ def test_openmetrics_is_served_to_whom_asks_for_it(endpoint: Endpoint) -> None:
 def test_another_path_is_not_found_and_says_which_there_are(endpoint: Endpoint, path: str) -> None:
     answer = endpoint.get(path)
     assert answer.status == 404
-    assert "/metrics, /healthz and /readyz" in answer.text
+    assert "/metrics, /targets, /healthz and /readyz" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("host", "target"),
+    [
+        ("127.0.0.1:9464", "127.0.0.1:9464"),
+        ("juno-01.example:9464", "juno-01.example:9464"),
+        ("edged_hub_1:9464", "edged_hub_1:9464"),
+        ("[::1]:9464", "[::1]:9464"),
+        ("juno-01", "juno-01:80"),
+        ("[fe80::0:1]", "[fe80::1]:80"),
+    ],
+)
+def test_prometheus_finds_the_node_where_it_asked_for_it(endpoint: Endpoint, host: str, target: str) -> None:
+    answer = endpoint.get("/targets", headers={"Host": host})
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json; charset=utf-8")
+    assert json.loads(answer.text) == [{"targets": [target], "labels": {"node": "gate"}}]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("", ":9464", "gate:", "gate:0", "gate:65536", "gate:٣", "gate:9464/x", "a b:1", "user@gate:1"),
+        *("[::1", "::1:9464", "[fe80::1%eth0]:1", "[gate]:1", "-gate:1", "gate,yard:1", "a" * 254 + ":1", '"};{"'),
+    ],
+)
+def test_a_header_host_that_is_no_address_is_a_bad_request(endpoint: Endpoint, host: str) -> None:
+    answer = endpoint.get("/targets", headers={"Host": host.encode().decode("latin-1")})
+    assert (answer.status, "one header Host" in answer.text) == (400, True)
+
+
+@pytest.mark.parametrize("headers", ["", "Host: gate:1\r\nHost: yard:1\r\n"])
+def test_no_header_host_and_two_of_them_are_bad_requests(endpoint: Endpoint, headers: str) -> None:
+    with socket.create_connection(("127.0.0.1", endpoint.port), LIMIT_S) as connection:
+        connection.sendall(f"GET /targets HTTP/1.1\r\n{headers}\r\n".encode())
+        assert connection.makefile("rb").readline().split()[1] == b"400"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])

@@ -1,4 +1,4 @@
-"""Serve the metrics to Prometheus, and the hub's health to probes.
+"""Serve the metrics and the hub's own address to Prometheus, and the hub's health to probes.
 
 prometheus-client has a server too, with the same options for TLS; but there one client that stalls its handshake
 stops every scrape, and a silent client occupies a thread for ever.
@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.links.authentication import Rejections
 from edged.hub.service_threads import ServiceThreads
+from edged.hub.stats.targets import asked_address, targets_text
 
 LIVE_S = 10.0  # longest time between two reports of the loop, which reports each second
 
@@ -34,6 +35,7 @@ PAUSE_AFTER = 1 << 18  # characters, two milliseconds of work; each pause may la
 PAUSE_S = 50e-6  # long enough for another thread to take the lock
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+JSON = "application/json; charset=utf-8"
 PLAIN = "text/plain; charset=utf-8"
 OF_COUNTER = re.compile(r"^# (HELP|TYPE) (\w+)_total ", re.MULTILINE)
 GZIP_FROM = 1024  # bytes; less fits one packet
@@ -79,7 +81,10 @@ class HttpPage:
     text: str
 
 
-NOT_FOUND = HttpPage(HTTPStatus.NOT_FOUND, PLAIN, "there are /metrics, /healthz and /readyz\n")
+NOT_FOUND = HttpPage(HTTPStatus.NOT_FOUND, PLAIN, "there are /metrics, /targets, /healthz and /readyz\n")
+NO_HOST = HttpPage(
+    HTTPStatus.BAD_REQUEST, PLAIN, "expected one header Host, of a host's name or address and a port\n"
+)
 NOT_ALLOWED = HttpPage(HTTPStatus.METHOD_NOT_ALLOWED, PLAIN, "use GET or HEAD\n")
 
 
@@ -108,6 +113,7 @@ class Scrapes(ThreadingTCPServer):
         health: Health,
         rejections: Rejections,
         tls: ssl.SSLContext | None,
+        node: str,
     ) -> None:
         """Bind, without accepting connections yet. `text`: returns all metrics, in pieces.
 
@@ -115,6 +121,7 @@ class Scrapes(ThreadingTCPServer):
         """
         self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         self._tls = tls
+        self._node = node
         self._rejections = rejections
         self._open: dict[Any, tuple[int, str]] = {}  # start (now_ns) and peer of each connection, the oldest first
         self._text = text
@@ -131,8 +138,8 @@ class Scrapes(ThreadingTCPServer):
         self.shutdown()
         self.server_close()
 
-    def page(self, path: str, *, open_metrics: bool) -> "HttpPage | None":
-        """Return what a path shows; None if there is no such path."""
+    def page(self, path: str, hosts: Sequence[str], *, open_metrics: bool) -> "HttpPage | None":
+        """Return what a path shows; None if there is no such path. `hosts`: the request's headers `Host`."""
         if path == "/metrics":
             text = self._metrics()
             return (
@@ -140,11 +147,20 @@ class Scrapes(ThreadingTCPServer):
                 if open_metrics
                 else HttpPage(200, METRICS, text)
             )
+        if path == "/targets":
+            return self._targets(hosts)
         if path == "/healthz":
             return health_page(self._health.why_not_live())
         if path == "/readyz":
             return health_page(self._health.why_not_ready())
         return None
+
+    def _targets(self, hosts: Sequence[str]) -> HttpPage:
+        try:
+            address = asked_address(hosts, default_port=443 if self._tls else 80)
+        except ValueError:
+            return NO_HOST
+        return HttpPage(HTTPStatus.OK, JSON, targets_text(self._node, address))
 
     def _metrics(self) -> str:
         """Return all metrics, with pauses for the hub's thread, which needs the same lock."""
@@ -210,7 +226,10 @@ class Scrape(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer with the page of the path."""
         accepted = self.headers.get("Accept", "")
-        page = self.server.page(urlsplit(self.path).path, open_metrics="application/openmetrics-text" in accepted)
+        hosts = self.headers.get_all("Host", [])
+        page = self.server.page(
+            urlsplit(self.path).path, hosts, open_metrics="application/openmetrics-text" in accepted
+        )
         self._send(page or NOT_FOUND)
 
     do_HEAD = do_GET  # noqa: N815 - its name there

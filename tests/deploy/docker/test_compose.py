@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from edged.config.load import load_config
-from edged.config.overrides import override_of
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "deploy"
@@ -52,21 +51,12 @@ def test_nothing_listens_beyond_this_host() -> None:
 def test_prometheus_finds_edged_and_grafana_finds_prometheus() -> None:
     prometheus = yaml.safe_load((FOLDER / "prometheus/prometheus.yml").read_text())
     [job] = prometheus["scrape_configs"]
-    assert job["static_configs"][0]["targets"] == ["127.0.0.1:9464"]
+    assert job["http_sd_configs"][0]["url"] == "http://127.0.0.1:9464/targets"
     [source] = _provisioned("datasources")["datasources"]
     assert source["url"] == "http://localhost:9090"
     [provider] = _provisioned("dashboards")["providers"]
     places = {mount[1] for mount in MOUNTS}
     assert provider["options"]["path"] in places
-
-
-def test_prometheus_calls_the_node_as_edged_calls_itself() -> None:
-    prometheus = yaml.safe_load((FOLDER / "prometheus/prometheus.yml").read_text())
-    [target] = prometheus["scrape_configs"][0]["static_configs"]
-    command = SERVICES["edged"]["command"]
-    settings = [override_of(text) for text in command[command.index("--set") + 1 :]]
-
-    assert target["labels"]["node"] == load_config(ROOT / "configs/demo.yaml", settings).node
 
 
 def test_the_image_holds_what_the_package_is_built_from() -> None:
