@@ -7,7 +7,7 @@ import cv2
 
 from edged import config
 from edged.camera import preprocess
-from edged.camera.gate import Freeze, Gate
+from edged.camera.gate import Freeze, Gate, Stillness
 from edged.camera.hub_session import HubRequests
 from edged.camera.sources import is_live, is_paced_by_grants, open_source
 from edged.camera.sources.source import USUAL_WAIT_S, Captured, Pixels, capture, sleep_ns
@@ -45,6 +45,7 @@ class CameraProcess:
         self._waits = is_paced_by_grants(camera)  # for a grant before each picture
         self._gate = Gate(camera.max_fps, camera.motion)
         self._freeze = Freeze(camera.frozen_s if is_live(camera) else 0)
+        self._stillness = Stillness(camera.still_s if is_live(camera) else 0)
         self._state = State(name)
         self._orders = HubRequests(name, hub, self._hello, curve)
         self._link = self._orders.link
@@ -79,6 +80,7 @@ class CameraProcess:
         self._report_if_due()
         try:
             self._source.open()
+            self._stillness.begin_again()
             while not self._orders.stop and self._step():
                 pass
         except CameraError as error:
@@ -115,15 +117,19 @@ class CameraProcess:
         if self._state.source_opened():
             self._backoff.succeeded()
             self._report_changes()
-        if self._state.set_frozen(self._freeze.frozen(captured.picture.pixels, captured.at_ns)):
-            self._report_changes()
-        number = self._state.captured()
         region = preprocess.region(captured.picture.pixels, self._camera.roi)
+        self._look_whether_frozen(captured, region)
+        number = self._state.captured()
         refusal = self._gate.refusal(region, captured.at_ns) or self._send(number, captured, region, wanted)
         if refusal:
             self._state.dropped(refusal)
         self._orders.diary.picture(number, captured, refusal)
         return True
+
+    def _look_whether_frozen(self, captured: Captured, region: Pixels) -> None:
+        frozen = self._freeze.frozen(captured.picture.pixels, captured.at_ns)
+        if self._state.set_frozen(frozen, self._stillness.still(region, captured.at_ns)):
+            self._report_changes()
 
     def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
         """Return why the frame could not be sent, or None."""

@@ -21,7 +21,7 @@ class State:
         self._up = False
         self._error: str | None = None
         self._reconnects = 0
-        self._frozen = False
+        self._frozen = self._still = False
 
     def captured(self) -> int:
         """Count a captured picture, and return its number, from 0."""
@@ -43,14 +43,14 @@ class State:
     def source_failed(self, error: str) -> bool:
         """Record that the source has failed; True if it had not before."""
         news = self._up or error != self._error
-        self._up, self._error, self._frozen = False, error, False
+        self._up, self._error, self._frozen, self._still = False, error, False, False
         return news
 
-    def set_frozen(self, frozen: bool) -> bool:
-        """Record whether the source delivers the same picture again and again; True if that has changed."""
-        news = frozen != self._frozen
-        self._frozen = frozen
-        return news
+    def set_frozen(self, identical: bool, still: bool) -> bool:
+        """Record whether the pictures stay identical, or show a scene that is still; True if that is news."""
+        before = self._frozen, self._still
+        self._frozen, self._still = identical or still, still and not identical
+        return before != (self._frozen, self._still)
 
     def count(self) -> CameraCount:
         """Return the counters, for a frame that is about to be sent or a report."""
@@ -63,6 +63,7 @@ class State:
             up=self._up,
             error=self._error,
             frozen=self._frozen,
+            still=self._still,
             reconnects=self._reconnects,
             count=self.count(),
             longest_wait_s=min(longest_wait_s, LONGEST_WAIT_S),

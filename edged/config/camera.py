@@ -143,6 +143,14 @@ class CameraConfig(Section):
         description="Cameras and streams: seconds of identical pictures (byte for byte) after which the camera is "
         "reported as frozen; 0: off",
     )
+    still_s: float = Field(
+        0.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Cameras and streams: seconds without a change of the scene within `roi` after which the "
+        "camera is reported as frozen although its pictures differ, as an encoder makes them of a sensor that "
+        "hangs. A living camera before a still scene in constant light is reported, too; 0: off",
+    )
     pace: Literal["auto", "realtime", "fast"] = Field(
         "auto",
         description="Files only. realtime: at the recorded rate, older frames are replaced; fast: as quickly as "

@@ -83,6 +83,7 @@ class Node:
         return CameraState(
             up=states.is_up(name),
             frozen=states.is_frozen(name),
+            still=states.is_still(name),
             ended=name in states.ended,
             error=states.error(name),
             captured=ledger.captured,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from edged.messages.message import Content, Count, Greeting, Message, Positive, Seconds
+from edged.messages.message import IGNORABLE, Content, Count, Greeting, Message, Positive, Seconds
 from edged.messages.preparation import Resize
 
 LONGEST_WAIT_S = 3600.0  # for a picture
@@ -116,6 +116,13 @@ class CameraReport(Message, frozen=True, kw_only=True):
     up: Annotated[bool, Meta(description="The source delivers pictures")]
     error: Annotated[str | None, Meta(description="Why the source is down")] = None
     frozen: Annotated[bool, Meta(description="The source delivers the same picture again and again")] = False
+    still: Annotated[
+        bool,
+        Meta(
+            extra_json_schema=IGNORABLE,
+            description="Frozen since nothing in the scene has changed for `still_s`; the pictures differ",
+        ),
+    ] = False
     reconnects: Annotated[Count, Meta(description="Reconnections to the source since the process started")] = 0
     ended: Annotated[bool, Meta(description="The source is finished: this is the last report")] = False
     longest_wait_s: Annotated[

@@ -202,6 +202,9 @@ class CameraState(Published, frozen=True, kw_only=True):
 
     up: Annotated[bool, Meta(description="The source delivers pictures")]
     frozen: Annotated[bool, Meta(description="The source delivers the same picture again and again")] = False
+    still: Annotated[
+        bool, Meta(description="Frozen since nothing in the scene has changed for `still_s`; the pictures differ")
+    ] = False
     ended: Annotated[bool, Meta(description="The source, a file, is finished and does not start again")] = False
     error: Annotated[str | None, Meta(description="Why it is down, if it reported a reason")] = None
     captured: Annotated[Count, Meta(description="Frames captured")]

@@ -1,8 +1,14 @@
 """Which frames are sent: rate, changes of the picture, and a camera that is frozen."""
 
-import numpy as np
+import io
+from collections.abc import Callable, Iterable
 
-from edged.camera.gate import Freeze, Gate
+import av
+import cv2
+import numpy as np
+import pytest
+
+from edged.camera.gate import Freeze, Gate, Stillness
 from edged.camera.sources.source import Pixels
 from edged.clock import NANOSECONDS
 from tests.camera.pictures import plain
@@ -115,3 +121,91 @@ def test_zero_switches_it_off() -> None:
     freeze = Freeze(0)
 
     assert not any(freeze.frozen(plain(90), second * NANOSECONDS) for second in range(100))
+
+
+FPS = 5
+
+
+def streamed(pictures: Iterable[Pixels], bit_rate: int, gop: int) -> list[Pixels]:
+    """What is decoded of an H.264 stream of the pictures, which repeats none of them."""
+    file = io.BytesIO()
+    with av.open(file, "w", format="matroska") as output:
+        options = {"preset": "ultrafast", "tune": "zerolatency", "nal-hrd": "cbr"}
+        options |= {"maxrate": str(bit_rate), "bufsize": str(bit_rate)}
+        stream = output.add_stream("libx264", rate=FPS, options=options)
+        assert isinstance(stream, av.VideoStream)
+        stream.width, stream.height, stream.pix_fmt = 640, 480, "yuv420p"
+        stream.bit_rate, stream.gop_size = bit_rate, gop
+        for pixels in pictures:
+            output.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, "rgb24")))
+        output.mux(stream.encode(None))
+    file.seek(0)
+    with av.open(file, "r") as decoded:
+        return [np.asarray(frame.to_ndarray(format="rgb24"), np.uint8) for frame in decoded.decode(video=0)]
+
+
+def room(second: float = 0.0, light: float = 1.0) -> Pixels:
+    """A scene with edges and texture, with a sensor's noise of its own each second."""
+    rows, columns = np.mgrid[0:480, 0:640]
+    texture = 30 * np.sin(rows / 3) * np.cos(columns / 5) + 60 * ((rows // 60 + columns // 80) % 2)
+    noise = np.random.default_rng(int(second * 1000)).normal(0, 3, (480, 640, 3))
+    return np.asarray(np.clip((texture[..., None] + 90) * light + noise, 0, 255), np.uint8)
+
+
+def still_at(pictures: Iterable[Pixels], still_s: float = 10) -> list[int]:
+    """The numbers of the pictures, `FPS` a second, at which the scene counts as still."""
+    stillness = Stillness(still_s)
+    return [
+        number for number, pixels in enumerate(pictures) if stillness.still(pixels, number * NANOSECONDS // FPS)
+    ]
+
+
+@pytest.mark.parametrize("bit_rate", [500_000, 2_000_000])
+@pytest.mark.parametrize("gop", [FPS, 4 * FPS])
+def test_a_sensor_that_hangs_behind_a_living_encoder_is_still(bit_rate: int, gop: int) -> None:
+    last = room(5)
+    moving = [np.roll(room(number), 9 * number, axis=1) for number in range(2 * FPS)]
+    pictures = streamed([*moving, *[last] * (15 * FPS)], bit_rate, gop)
+    identical = Freeze(10)
+
+    assert not any(identical.frozen(each, number * NANOSECONDS // FPS) for number, each in enumerate(pictures))
+    still = still_at(pictures)
+    assert still[0] >= len(moving) + 9 * FPS
+    assert still[-1] == len(pictures) - 1
+
+
+def darker(number: int) -> Pixels:
+    """By 2 % within 10 s."""
+    return room(number, 1 - 0.02 * number / (10 * FPS))
+
+
+def with_a_person(number: int) -> Pixels:
+    """Walking in the distance, 10×30 pixels of 640×480."""
+    picture = room(number)
+    cv2.rectangle(picture, (100 + 2 * number, 300), (110 + 2 * number, 330), (90, 90, 230), cv2.FILLED)
+    return picture
+
+
+@pytest.mark.parametrize("scene", [darker, with_a_person])
+def test_a_scene_in_which_something_changes_slowly_is_not_still(scene: Callable[[int], Pixels]) -> None:
+    assert not still_at(streamed(map(scene, range(20 * FPS)), 500_000, 2 * FPS))
+
+
+def test_a_living_sensor_before_a_still_scene_in_constant_light_is_still_too() -> None:
+    assert still_at(streamed((room(number) for number in range(15 * FPS)), 500_000, 2 * FPS))
+
+
+def test_a_still_scene_counts_anew_once_something_has_changed_or_the_camera_was_away() -> None:
+    stillness = Stillness(10)
+    times = [second * NANOSECONDS for second in range(40)]
+
+    assert [stillness.still(plain(90), at) for at in times[:11]] == [False] * 10 + [True]
+    assert not stillness.still(plain(99), times[11])
+    assert not stillness.still(plain(99), times[20])
+    assert stillness.still(plain(99), times[21])
+    stillness.begin_again()
+    assert not stillness.still(plain(99), times[22])
+
+
+def test_a_stillness_of_zero_is_never_looked_for() -> None:
+    assert not still_at([plain(90)] * 100, still_s=0)

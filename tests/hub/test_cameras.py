@@ -63,6 +63,12 @@ class Desk:
         assert received
         return [notice.event for notice in self.pipeline.receive_message(received, now)]
 
+    def message(self) -> str:
+        """Take the next message in; the text of what has happened."""
+        received = eventually(self._links.receive)
+        assert received
+        return " ".join(notice.message for notice in self.pipeline.receive_message(received, 0))
+
     def value(self, metric: str) -> float | None:
         """Of the camera `door`."""
         return self._metrics.registry.get_sample_value(metric, {"camera": "door"})
@@ -141,6 +147,18 @@ def test_up_and_down_are_reported_once(desk: Desk) -> None:
         told += desk.hear()
     assert told == ["camera_up", "camera_down"]
     assert desk.cameras.state("door") == "down: unplugged"
+
+
+def test_a_frozen_camera_is_reported_with_the_way_in_which_it_is_frozen(desk: Desk) -> None:
+    door = desk.peer("camera/door")
+    for message in (report(), report(frozen=True), report(), report(frozen=True, still=True)):
+        door.send(message)
+    messages = [desk.message() for _ in range(4)]
+    assert "the same picture again and again" in messages[1]
+    assert "gives new pictures again" in messages[2]
+    assert "nothing in its scene has changed" in messages[3]
+    assert desk.cameras.states.is_still("door")
+    assert desk.value("edged_camera_frozen") == 1
 
 
 def test_a_camera_that_has_ended_is_told_apart_from_one_that_is_down(desk: Desk) -> None:

@@ -13,6 +13,11 @@ from edged.metrics import Metrics
 from edged.metrics.catalog import DROPPED
 
 SILENT = f"its process has sent nothing for {SILENT_NS / NANOSECONDS:g} s: it is stopped, or stuck in a driver"
+SAME = "it gives the same picture again and again; switch it off and on"
+STILL = (
+    "nothing in its scene has changed for still_s, although its pictures differ; see whether it lives, else "
+    "switch it off and on"
+)
 
 
 class CameraStates:
@@ -102,6 +107,11 @@ class CameraStates:
         report = self._reports.get(name)
         return report is not None and report.frozen and self.is_up(name)
 
+    def is_still(self, name: str) -> bool:
+        """Return whether the camera is frozen since nothing in its scene changes, although its pictures do."""
+        report = self._reports.get(name)
+        return report is not None and report.still and self.is_frozen(name)
+
     def error(self, name: str) -> str | None:
         """Return why the camera is down, if it has reported it or is silent."""
         report = self._reports.get(name)
@@ -143,6 +153,7 @@ def _changes(report: CameraReport, before: CameraReport | None) -> list[HubEvent
 def _frozen(report: CameraReport) -> HubEvent:
     name = report.camera
     if report.frozen:
-        what = "is frozen: it gives the same picture again and again; switch it off and on"
-        return HubEvent("camera_frozen", f"camera {name} {what}", camera=name)
+        return HubEvent(
+            "camera_frozen", f"camera {name} is frozen: {STILL if report.still else SAME}", camera=name
+        )
     return HubEvent("camera_unfrozen", f"camera {name} gives new pictures again", camera=name)
