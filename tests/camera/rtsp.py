@@ -28,9 +28,18 @@ class RtspServer:
     def start(self) -> None:
         """Return when it listens."""
         command = [SYSTEM_PYTHON, str(SERVER), str(self.port), self._key_every, *self._credentials]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
         assert self._process.stdout
         assert self._process.stdout.readline() == b"ready\n"
+
+    def send_every(self, sent_ms: int, stamped_ms: int) -> None:
+        """Send present viewers a picture each `sent_ms`, stamped `stamped_ms` later than the one before."""
+        assert self._process
+        assert self._process.stdin
+        self._process.stdin.write(f"{sent_ms} {stamped_ms}\n".encode())
+        self._process.stdin.flush()
 
     def stall(self) -> None:
         """Stop answering, with every connection open."""

@@ -2,7 +2,7 @@
 
 It runs under the system's own Python, since GStreamer's bindings are not on PyPI. 320×240, 25 pictures a second,
 one in KEY_EVERY a key frame; the luma of each is the monotonic clock, so that whoever receives it can tell its age
-(see `tests.camera.rtsp`).
+(see `tests.camera.rtsp`). A line `SENT_MS STAMPED_MS` on its standard input sets the rate and that of the stamps.
 """
 
 import sys
@@ -23,16 +23,49 @@ PIPELINE = (
 )
 
 
-def show_time(clock: Any) -> bool:
-    luma = 20 + time.monotonic_ns() // 1_000_000 // PERIOD_MS % 200
-    picture = bytes([luma]) * (320 * 240) + bytes([128]) * (320 * 120)
-    flow = clock.emit("push-buffer", Gst.Buffer.new_wrapped(picture))
-    return bool(flow == Gst.FlowReturn.OK)  # False ends the timer: the last viewer has gone
+class Sender:
+    """Sends pictures at a rate, stamped by the clock or, once `send_every` was called, by their number."""
+
+    def __init__(self, clock: Any) -> None:
+        self._clock = clock
+        self._stamp: int | None = None  # nanoseconds of the pipeline's time
+        self._stamped_ms = PERIOD_MS
+        self._timer = GLib.timeout_add(PERIOD_MS, self._show_time)
+
+    def send_every(self, sent_ms: int, stamped_ms: int) -> None:
+        """Send a picture each `sent_ms`, stamped `stamped_ms` later than the one before."""
+        if self._stamp is None:
+            self._clock.set_property("do-timestamp", False)
+            self._stamp = self._clock.get_current_running_time()
+        self._stamped_ms = stamped_ms
+        GLib.source_remove(self._timer)
+        self._timer = GLib.timeout_add(sent_ms, self._show_time)
+
+    def _show_time(self) -> bool:
+        luma = 20 + time.monotonic_ns() // 1_000_000 // PERIOD_MS % 200
+        picture = Gst.Buffer.new_wrapped(bytes([luma]) * (320 * 240) + bytes([128]) * (320 * 120))
+        if self._stamp is not None:
+            self._stamp += self._stamped_ms * Gst.MSECOND
+            picture.pts = self._stamp
+        flow = self._clock.emit("push-buffer", picture)
+        if flow != Gst.FlowReturn.OK and self in SENDERS:
+            SENDERS.remove(self)
+        return self in SENDERS  # False ends the timer: the last viewer has gone
+
+
+SENDERS: list[Sender] = []
 
 
 def configure(_factory: Any, media: Any) -> None:
-    clock = media.get_element().get_by_name("clock")
-    GLib.timeout_add(PERIOD_MS, show_time, clock)
+    SENDERS.append(Sender(media.get_element().get_by_name("clock")))
+
+
+def obey(lines: Any, _condition: Any) -> bool:
+    """Read one line of two numbers, for `Sender.send_every`; False at the end."""
+    line = lines.readline()
+    for sender in SENDERS if line else []:
+        sender.send_every(*map(int, line.split()))
+    return bool(line)
 
 
 def main(port: str, key_every: str, credentials: str | None = None, how: str = "basic") -> None:
@@ -58,6 +91,7 @@ def main(port: str, key_every: str, credentials: str | None = None, how: str = "
         )
     server.get_mount_points().add_factory("/live", factory)
     server.attach(None)
+    GLib.io_add_watch(sys.stdin, GLib.PRIORITY_DEFAULT, GLib.IO_IN | GLib.IO_HUP, obey)
     print("ready", flush=True)
     GLib.MainLoop().run()
 

@@ -25,10 +25,21 @@ from tests.disks import fill
 from tests.e2e.daemon import START_S
 from tests.e2e.injected_faults import NO_DEVICE, NO_MEMORY, OUT_OF_RESOURCES
 from tests.eventually import eventually
+from tests.soak.camera_faults import (
+    DIES,
+    HANGS,
+    one_program_runs,
+    pictures_come_as_usual,
+    pictures_come_slowly,
+    program_signal,
+    stamps_as_usual,
+    stamps_of_another_rate,
+)
 from tests.soak.setting import Setting
 
 NOTICED_WITHIN_S = 5.0
 OUTAGE_S = 5.0
+BROKER_HANGS_S = 30.0
 TAKEN_WITHIN_S = 2.0
 RETRIED_WITHIN_S = 10.0
 GARBAGE = PAGE = 4096  # bytes
@@ -63,7 +74,9 @@ def worker_crashes(setting: Setting) -> float:
 
 def camera_signal(number: int) -> Callable[[Setting], float]:
     """A camera process, any of them, that is killed or hangs."""
-    return lambda setting: _signal(setting.child("camera", setting.chance.choice(["door", "yard"])), number)
+    return lambda setting: _signal(
+        setting.child("camera", setting.chance.choice(["door", "yard", "shed"])), number
+    )
 
 
 def rtsp_dies(setting: Setting) -> float | None:
@@ -340,6 +353,20 @@ def child_of_another_version(setting: Setting) -> float | None:
     return None
 
 
+def broker_hangs(setting: Setting) -> float | None:
+    """While a camera goes and comes back, of which the broker has heard nothing."""
+    if not setting.bridged:
+        return None
+    setting.bridged.broker_hangs()
+    begun = time.monotonic()
+    _signal(setting.child("camera", "door"), signal.SIGKILL)
+    time.sleep(max(0.0, begun + BROKER_HANGS_S - time.monotonic()))
+    setting.bridged.broker_goes_on()
+    start = time.time()
+    setting.complaints += setting.bridged.faults([*setting.config["cameras"]], start)
+    return start
+
+
 def strangers_at_the_view(setting: Setting) -> float | None:
     if not setting.view:
         return None
@@ -379,6 +406,26 @@ FAULTS = (
     Fault("camera SIGSTOP", camera_signal(signal.SIGSTOP), 15),
     Fault("RTSP server killed", rtsp_dies, 15),
     Fault("RTSP server paused", rtsp_stalls, 15),
+    Fault(
+        "RTSP server: 20 pictures stamped as 25",
+        stamps_of_another_rate,
+        15,
+        heal=stamps_as_usual,
+        expected="the connection stays, and no picture is stale",
+    ),
+    Fault(
+        "program of a camera dies", program_signal(*DIES), 15, heal=one_program_runs, expected="one program runs"
+    ),
+    Fault(
+        "program of a camera hangs", program_signal(*HANGS), 20, heal=one_program_runs, expected="one program runs"
+    ),
+    Fault(
+        "program: a picture in 2.1 s",
+        pictures_come_slowly,
+        15,
+        heal=pictures_come_as_usual,
+        expected="each is predicted, and the program goes on",
+    ),
     Fault("hub SIGKILL", hub_dies, 30, of_hub=True),
     Fault(
         "hub SIGKILL, cache damaged", hub_dies_and_the_cache_is_damaged, 90, of_hub=True
@@ -409,12 +456,16 @@ FAULTS = (
     Fault(
         "40 subscribers to 3000 topics", crowd("flood", 40), 5, heal=crowd_has_left, expected="others are answered"
     ),
+    Fault(
+        "300 subscribers to 50 topics", crowd("rise", 300), 5, heal=crowd_has_left, expected="others are answered"
+    ),
     Fault("journal removed", journal_is_removed, 5, expected="an event says so, with what is lost"),
     Fault("hub SIGKILL, wrong clock", hub_dies_and_the_clock_is_wrong, 30, True, expected="the journal keeps all"),
     Fault("hub SIGKILL, stdout full", hub_dies_and_its_output_is_full, 30, of_hub=True),
     Fault("hub SIGKILL, stdout closed", hub_dies_and_its_output_is_closed, 30, of_hub=True),
     Fault("password file missing", secret_file_goes, 30, expected="the daemon goes on without that camera"),
     Fault("another version", child_of_another_version, 30, expected="an event refuses it"),
+    Fault("MQTT broker hangs", broker_hangs, 15, expected="it gets the present states and predictions"),
     Fault(
         "view: half requests, slow readers",
         strangers_at_the_view,

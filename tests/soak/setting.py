@@ -1,4 +1,4 @@
-"""What is soaked: a daemon with two cameras, everybody who listens to it, and its lives one after another."""
+"""What is soaked: a daemon with three cameras, everybody who listens to it, and its lives one after another."""
 
 import json
 import os
@@ -31,7 +31,9 @@ from tests.e2e.injected_faults import Driver, WallClock, can_preload
 from tests.e2e.witness import Client, Keys, RawSubscriber, processes_of, salvaged
 from tests.eventually import eventually
 from tests.given_time import GivenTime
+from tests.soak.bridged import Bridged, has_bridge
 from tests.soak.onlookers import View, has_view
+from tests.soak.shed import Shed
 
 DOOR = {"source": "synthetic:digits", "size": [160, 120], "fps": 15, "seed": 1}
 YARD = {**DOOR, "seed": 2}
@@ -49,8 +51,8 @@ class Setting:
 
     `disk`: a small one for the journal alone, and `icy` one that can be frozen; None where they cannot be mounted.
     `kept`: what the journal held before it was damaged or removed; what the client had not yet fetched then
-    `may_be_lost`. `view`: an `edged view`, `clock`: a wall clock for a life; None where they cannot be. Faults add
-    what was not as expected to `complaints`.
+    `may_be_lost`. `view`: an `edged view`, `bridged`: a bridge and its broker, `clock`: a wall clock for a life;
+    None where they cannot be. Faults add what was not as expected to `complaints`.
     """
 
     def __init__(self, folder: Path, seed: int) -> None:
@@ -69,6 +71,7 @@ class Setting:
         self.password.chmod(0o600)
         self.clock = WallClock(folder) if shutil.which("gcc") else None
         self.view: View | None = None
+        self.bridged: Bridged | None = None
         self._crowd: subprocess.Popen[bytes] | None = None
         self._crowd_says = folder / "crowd"
         self._summary_is_lost = False
@@ -80,9 +83,10 @@ class Setting:
             new_pair(folder / "allowed", name)
         self.chance = random.Random(seed)  # noqa: S311
         self.rtsp = RtspServer(credentials=f"viewer:{PASSWORD}") if has_gstreamer() else None
+        self.shed = Shed(folder)
         self.config: dict[str, Any] = config_in(
             folder,
-            cameras={"door": DOOR, "yard": self._yard()},
+            cameras={"door": DOOR, "yard": self._yard(), "shed": self.shed.config},
             model={"name": "digits"},
             workers=[*([{"device": "auto"}] if list_devices() else []), {"device": "numpy"}],
             recovery=RECOVERY,
@@ -108,6 +112,8 @@ class Setting:
         self.start()
         if has_view():
             self.view = self._around.enter_context(View(self.config["publish"]["address"], self._keys))
+        if has_bridge():
+            self.bridged = self._around.enter_context(Bridged(self.folder, self.config, self._keys))
         return self
 
     def _yard(self) -> dict[str, Any]:

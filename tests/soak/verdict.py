@@ -10,7 +10,7 @@ from tests.e2e.daemon import conserves
 from tests.e2e.witness import is_kept, processes_of, untimed
 from tests.soak.setting import Setting
 
-CACHED = {".graph", ".packed", ".program", ".proof", ".trial", ".weights"}
+CACHED = {".faster", ".graph", ".packed", ".program", ".proof", ".trial", ".weights"}
 
 
 def verdict(setting: Setting, summary: dict[str, Any]) -> list[str]:
