@@ -3,7 +3,6 @@
 Needs pyarrow, an optional dependency.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,10 @@ from typing import Any
 import pyarrow
 from pyarrow import parquet
 
+from edged.camera.sources import is_video_name
 from edged.camera.sources.folder import files_below, is_picture_name
 from edged.errors import DataError
 
-VIDEO_SUFFIXES = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ts", ".webm"})
 ROWS = 10_000  # in memory at a time
 LATEST_S = 253_402_300_800  # the year 10000: milliseconds in place of seconds are found
 COLUMNS = {"path": "string", "camera": "string", "captured_at": "timestamp, or seconds since 1970"}
@@ -35,12 +34,7 @@ class ArchiveEntry:
 
     @property
     def is_video(self) -> bool:
-        return is_video(self.name)
-
-
-def is_video(name: str) -> bool:
-    """Return whether the suffix is that of a video."""
-    return os.path.splitext(name)[1].lower() in VIDEO_SUFFIXES
+        return is_video_name(self.name)
 
 
 def file_time(path: Path) -> float | None:
@@ -134,7 +128,7 @@ def archive_entries(path: Path, camera: str | None) -> Iterator[ArchiveEntry]:
         return _in_folder(path, camera)
     if not path.exists():
         raise DataError(f"{path}: no such file or folder; expected {EXPECTED}")
-    if is_video(path.name):
+    if is_video_name(path.name):
         return iter([_entry(path.parent, path.name, camera or path.stem)])
     if path.suffix.lower() == ".parquet":
         return entries_of_parquet(path, camera)
@@ -151,7 +145,7 @@ def _in_folder(root: Path, camera: str | None) -> Iterator[ArchiveEntry]:
     """Yield the files below `root`; the camera is the first sub-folder, else the folder itself."""
     try:
         for name in files_below(root):
-            if is_picture_name(name) or is_video(name):
+            if is_picture_name(name) or is_video_name(name):
                 top, is_below, _ = name.partition("/")
                 yield _entry(root, name, camera or (top if is_below else root.absolute().name))
     except OSError as error:

@@ -10,6 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from edged.batch.archive import archive_entries
+from edged.camera.sources import VIDEO_SUFFIXES
 from edged.errors import DataError
 from tests.batch.archives import NOON, archive, made
 from tests.evaluation.pictures import picture
@@ -52,6 +53,13 @@ def test_a_list_may_name_files_that_are_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_bytes(b"\xff.png\n")
 
     assert found(tmp_path / "list.txt") == [(name, tmp_path.name, FIRST)]
+
+
+def test_every_video_that_a_camera_may_play_belongs_to_an_archive(tmp_path: Path) -> None:
+    for suffix in sorted(VIDEO_SUFFIXES):
+        (tmp_path / f"clip{suffix.upper()}").touch()
+
+    assert [Path(name).suffix.lower() for name, *_ in found(tmp_path)] == sorted(VIDEO_SUFFIXES)
 
 
 def test_a_video_is_an_archive_and_its_own_camera(tmp_path: Path) -> None:

@@ -79,4 +79,9 @@ def _kind(place: str) -> Kind:
         return "program"
     if place.lower().startswith(config.STREAMS):
         return "stream"
-    return "video" if os.path.isfile(path) or path.suffix.lower() in VIDEO_SUFFIXES else "folder"
+    return "video" if os.path.isfile(path) or is_video_name(path.name) else "folder"
+
+
+def is_video_name(name: str) -> bool:
+    """Return whether the suffix of a file's name is that of a video."""
+    return os.path.splitext(name)[1].lower() in VIDEO_SUFFIXES
