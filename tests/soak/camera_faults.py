@@ -83,8 +83,11 @@ def stamps_as_usual(setting: Setting) -> None:
 
 
 def predicted(setting: Setting, camera: str, since: float) -> int:
-    """Return how many frames that the camera captured after the wall time `since` were predicted."""
-    found = (json.loads(each.json) for each in setting.raw.seen)
+    """Return how many frames that the camera captured after the wall time `since` were predicted.
+
+    Lives with a wrong clock do not count.
+    """
+    found = (json.loads(each.json) for each in setting.raw.seen if each.boot not in setting.ended)
     return sum(each["camera"] == camera and each["captured_at"] > since for each in found)
 
 
