@@ -12,6 +12,7 @@ from edged.engine.device import Device
 from edged.engine.host_step import HostStep
 from edged.engine.launch import Argument, HostCall, Launch, PlanStep, Weights
 from edged.engine.layout import Tensor
+from edged.engine.memory import Arena
 from edged.engine.opencl import cl, device_error, device_errors
 from edged.engine.packed import MappedWeights, Packed, Source, WeightBuffers, pack
 from edged.engine.planner import Plan
@@ -37,6 +38,19 @@ def shared_buffer(context: Any, nbytes: int) -> Any:
     """Return a buffer over shared memory, whose `hostbuf` is that memory, uint8 [nbytes]. Raises cl.Error."""
     memory: Any = cl.fsvm_empty(context, nbytes, np.dtype(np.uint8))
     return cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR, hostbuf=memory)
+
+
+class ArenaParts:
+    """The parts of an arena's memory. All tensors of a slot get the same part."""
+
+    def __init__(self, arena: Arena, memory: Any) -> None:
+        self._offsets, self._memory = arena.offsets, memory
+        self._slots = {start: memory.get_sub_region(start, size) for start, size in arena.slots.items()}
+
+    def memory_of(self, tensor: Tensor) -> Any:
+        """Return the memory of `tensor`, which has its size or more."""
+        offset = self._offsets[tensor.name]
+        return self._slots.get(offset) or self._memory.get_sub_region(offset, tensor.nbytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +104,13 @@ class Executable:
         """
         self._context = context
         self._device_name = device.name
-        self._offsets = plan.arena.offsets
         self._ends = plan.images, plan.output
         self._programs = programs
         self._packed = packed
         self.weight_bytes: dict[Weights, int] = {}  # their size on the device
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
             self.arena = self._buffer(max(1, plan.arena.size))  # a single kernel has nothing between its two ends
+            self._parts = ArenaParts(plan.arena, self.arena)
             shared = queue is not None and device.unified_memory and shares_memory(device, context)
             self.images = tuple(self._end(plan.images.nbytes, shared=shared) for _ in range(in_flight))
             self.outputs = tuple(self._end(plan.output.nbytes, shared=shared) for _ in range(in_flight))
@@ -115,7 +129,7 @@ class Executable:
         """Return the memory of `tensor`: a part of the arena, or the output of `forward[0]`."""
         if tensor in self._ends:
             return self.output
-        return self.arena.get_sub_region(self._offsets[tensor.name], tensor.nbytes)
+        return self._parts.memory_of(tensor)
 
     def _steps(self, launch: PlanStep) -> tuple[Step, ...]:
         """Build the steps for each job in flight: shared, unless a step uses buffers of one job."""

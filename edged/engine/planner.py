@@ -17,7 +17,7 @@ from edged.engine.memory import (
     Arena,
     Shares,
     aligned,
-    arrange,
+    arrange_for,
     copies_nothing,
     find_shares,
     lifetimes,
@@ -98,7 +98,7 @@ def make_plan(
     for operator in computed:
         launches += _steps(site(operator, tensors), choices.get(operator))
     features = tensors[network.features] if network.features else None
-    arena = _arena(launches, features, tensors, shares, device.alignment)
+    arena = _arena(launches, features, tensors, shares, device)
     first = tensors[network.first]
     images = Images(batch, part.input.height, part.input.width) if part.input else first
     prepared = first if part.input else None
@@ -192,13 +192,13 @@ def _steps(site: Site[Any], choice: Choice | None) -> tuple[PlanStep, ...]:
 
 
 def _arena(
-    launches: Sequence[PlanStep], kept: Tensor | None, tensors: Tensors, shares: Shares, alignment: int
+    launches: Sequence[PlanStep], kept: Tensor | None, tensors: Tensors, shares: Shares, device: Device
 ) -> Arena:
     """Place the tensors; none overlaps with `kept`, which is read after the last launch."""
     spans = of_wholes(lifetimes(launches), shares, tensors)
     if kept in spans:
         spans[kept] = spans[kept][0], len(launches) - 1
-    arena = arrange(spans, alignment)
+    arena = arrange_for(device, spans)
     offsets = {
         name: arena.offsets[share.whole] + offset_of(tensors[name], share) for name, share in shares.items()
     }

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.device import Device, open_device
-from edged.engine.executable import HOST_VISIBLE
+from edged.engine.executable import HOST_VISIBLE, ArenaParts
 from edged.engine.launch import Argument, Launch, Resident, Scalar, Weights
 from edged.engine.layout import Tensor, image_of
-from edged.engine.memory import arrange, check_indices, lifetimes
+from edged.engine.memory import arrange_for, check_indices, lifetimes
 from edged.engine.opencl import cl, device_errors
 from edged.engine.packed import pack
 from edged.engine.programs import Binaries, Programs
@@ -94,8 +94,8 @@ class LaunchQueue:
     def __init__(self, name: str, launches: Sequence[Launch], machine: TrainingDevice) -> None:
         check_indices(name, launches)
         self._machine = machine
-        plan = arrange(lifetimes(launches), machine.device.alignment)
-        self._offsets, self._arena = plan.offsets, machine.reserve(plan.size)
+        arena = arrange_for(machine.device, lifetimes(launches))
+        self._arena = ArenaParts(arena, machine.reserve(arena.size))
         self._kernels = machine.kernels(launches)
         self._constants: dict[Argument, Any] = {}
         self._places: list[Any] = []  # OpenCL kernels do not keep their buffers alive
@@ -127,7 +127,8 @@ class LaunchQueue:
 
     def image(self, tensor: Tensor) -> NDArray[np.float32]:
         """Return the content of `tensor` after the last run, [frames, channels, height, width]."""
-        return image_of(tensor, self._machine.content_of(self._memory_of(tensor), tensor.dtype))
+        content = self._machine.content_of(self._arena.memory_of(tensor), tensor.dtype)
+        return image_of(tensor, content[: tensor.nbytes // tensor.dtype.itemsize])
 
     def _bind(self) -> None:
         """Set the constant arguments, unless they are set already."""
@@ -146,7 +147,7 @@ class LaunchQueue:
     def _place(self, argument: Argument) -> Any:
         match argument:
             case Tensor():
-                return self._memory_of(argument)
+                return self._arena.memory_of(argument)
             case Resident():
                 return self._machine.place(argument)
             case Weights():
@@ -154,6 +155,3 @@ class LaunchQueue:
                     self._constants[argument] = self._machine.place(argument)
                 return self._constants[argument]
         raise TypeError(f"{argument} has no place in a training step")
-
-    def _memory_of(self, tensor: Tensor) -> Any:
-        return self._arena.get_sub_region(self._offsets[tensor.name], tensor.nbytes)

@@ -21,6 +21,8 @@ def test_auto_prefers_a_gpu() -> None:
 
 @pytest.mark.parametrize("name", ["cuda", "CUDA:0", "edgetpu"])
 def test_a_device_of_other_tools_is_an_error_that_says_what_to_write(device: Device, name: str) -> None:
+    if name in device.platform.lower():
+        pytest.skip(f"{device.platform}: {name} is a part of this platform's name")
     with pytest.raises(
         DeviceError, match="edged computes by OpenCL: write auto, gpu, cpu or numpy; available: "
     ) as error:

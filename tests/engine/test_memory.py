@@ -1,6 +1,6 @@
 """Tensors in one arena, where the inputs of a concatenation lie in its output."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from edged.config import ModelConfig
 from edged.engine.device import Device
 from edged.engine.layout import Tensor
-from edged.engine.memory import Share, Span, arrange, check_indices, find_shares, lifetimes
+from edged.engine.memory import (
+    Arena,
+    Share,
+    Span,
+    arrange,
+    arrange_in_slots,
+    check_indices,
+    find_shares,
+    lifetimes,
+)
 from edged.engine.planner import RULES, Plan, make_plan
 from edged.engine.runtime import Runtime
 from edged.engine.verifying import Verification
@@ -40,11 +49,14 @@ def tensors(drawn: list[tuple[int, Span]]) -> dict[Tensor, Span]:
     return {Tensor(f"t{i}", 1, channels, 3, 3, 1): span for i, (channels, span) in enumerate(drawn)}
 
 
-@given(SPANS)
-def test_tensors_that_live_together_never_overlap(drawn: list[tuple[int, Span]]) -> None:
+@pytest.mark.parametrize("place", [arrange, arrange_in_slots])
+@given(drawn=SPANS)
+def test_tensors_that_live_together_never_overlap(
+    place: Callable[[dict[Tensor, Span], int], Arena], drawn: list[tuple[int, Span]]
+) -> None:
     spans = tensors(drawn)
 
-    arena = arrange(spans, alignment=128)
+    arena = place(spans, 128)
 
     places = [(arena.offsets[t.name], arena.offsets[t.name] + t.nbytes, span) for t, span in spans.items()]
     for index, (start, end, span) in enumerate(places):
@@ -53,6 +65,26 @@ def test_tensors_that_live_together_never_overlap(drawn: list[tuple[int, Span]])
         for other_start, other_end, other in places[:index]:
             together = span[0] <= other[1] and other[0] <= span[1]
             assert not together or end <= other_start or other_end <= start
+
+
+@given(SPANS)
+def test_slots_do_not_overlap_and_hold_whole_tensors(drawn: list[tuple[int, Span]]) -> None:
+    spans = tensors(drawn)
+
+    arena = arrange_in_slots(spans, alignment=128)
+
+    ends = [start + size for start, size in arena.slots.items()]
+    assert [*arena.slots, arena.size] == [0, *ends]
+    assert all(tensor.nbytes <= arena.slots[arena.offsets[tensor.name]] for tensor in spans)
+
+
+def test_a_device_with_memory_of_its_own_gets_slots(device: Device) -> None:
+    graph = simplify(random_resnet(18, 64, 64))
+    part = ModelPart(graph, replace(RGB, width=64, height=64))
+    for unified in (True, False):
+        plan = make_plan(part, replace(device, kind="gpu", unified_memory=unified))
+
+        assert bool(plan.arena.slots) is not unified
 
 
 def test_a_chain_needs_two_tensors_at_a_time() -> None:
@@ -78,7 +110,7 @@ def test_a_resnet_needs_hardly_more_than_what_lives_at_once(
     graph = simplify(random_resnet(depth, width, height))
     plan = make_plan(ModelPart(graph, replace(RGB, width=width, height=height)), device, batch)
 
-    assert plan.arena.size <= 1.1 * most_at_once(plan)
+    assert plan.arena.size <= largest_factor(device) * most_at_once(plan)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +120,12 @@ def test_a_network_with_branches_needs_hardly_more_than_what_lives_at_once(devic
     wanted = replace(RGB, width=224, height=224)
     plan = make_plan(ModelPart(simplify(NETWORKS[name](224, 224)), wanted), device)
 
-    assert plan.arena.size <= 1.1 * most_at_once(plan)
+    assert plan.arena.size <= largest_factor(device) * most_at_once(plan)
+
+
+def largest_factor(device: Device) -> float:
+    """Return the largest factor over what lives at once: slots take more, and blocks of channels on a GPU."""
+    return 1.1 if device.kind == "cpu" else 1.4
 
 
 def most_at_once(plan: Plan) -> int:
