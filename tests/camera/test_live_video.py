@@ -115,3 +115,8 @@ def test_what_is_no_video_is_refused_with_the_reason_of_ffmpeg() -> None:
         pytest.raises(CameraError, match="gives no video: FFmpeg reports: Invalid data"),
     ):
         HttpCamera(url, timeout_s=1).open()
+
+
+@pytest.mark.parametrize(("path", "seconds"), [("live.m3u8", 10), ("video", 2)])
+def test_a_playlist_has_longer_to_open(path: str, seconds: float) -> None:
+    assert HttpCamera(f"http://camera/{path}").longest_wait_s == seconds

@@ -53,8 +53,8 @@ class HttpCamera:
 
     @property
     def longest_wait_s(self) -> float:
-        """Return the time-out of a read; of an answer, while nothing is open."""
-        return self._reader.longest_wait_s if self._reader else self._timeout_s or READ_TIMEOUT_S
+        """Return the time-out of a read, which opening a playlist may take, too."""
+        return (self._reader or self._video).longest_wait_s
 
     def verify(self) -> bool:
         """Return whether the camera presented a trusted certificate; see `LiveStream.verify`."""
