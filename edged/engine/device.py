@@ -50,7 +50,7 @@ class Device:
 def list_devices() -> tuple[Device, ...]:
     """Return every OpenCL device, in the drivers' order; empty where there is no OpenCL runtime."""
     return tuple(
-        _describe(platform, handle, (p, d))
+        describe(platform, handle, (p, d))
         for p, platform in enumerate(_platforms())
         for d, handle in enumerate(_handles(platform))
     )
@@ -102,7 +102,8 @@ def _handles(platform: Any) -> list[Any]:
         return []
 
 
-def _describe(platform: Any, handle: Any, position: tuple[int, int]) -> Device:
+def describe(platform: Any, handle: Any, position: tuple[int, int]) -> Device:
+    """Return the properties that a driver gives of a device, by the names of pyopencl. Raises DeviceError."""
     with device_errors(platform.name, "reading its properties"):
         return Device(
             platform=platform.name.strip(),
