@@ -27,6 +27,12 @@ def test_loops_that_the_compiler_unrolled_are_a_part_of_what_it_counts(span: int
     assert cost_of(convolution(SPAN=span), whole, without, BIFROST, cores=4).passes == passes
 
 
+def test_a_kernel_that_does_not_compile_without_its_loops_counts_as_inside_them() -> None:
+    cost = cost_of(convolution(items=640), statistics(arith=6, ldst=9, loops=3), None, BIFROST, cores=4)
+
+    assert cost.cycles["arith"] == 640 / 4 * 6 * 144
+
+
 def test_loops_that_clear_the_halo_are_not_the_convolutions() -> None:
     whole, without = statistics(arith=6, ldst=9, loops=5), statistics(arith=2, ldst=5, loops=3)
 

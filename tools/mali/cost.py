@@ -30,11 +30,13 @@ def cost_of(
 ) -> Cost:
     """Estimate the cost of a launch for a frame.
 
-    `whole`: of its kernel; `without`: of the same without its inner loops, if it can be compiled so. A group takes
-    whole sets of lanes: one of a single work-item takes as long as one that fills them.
+    `whole`: of its kernel; `without`: of the same without its inner loops, if it can be compiled so; if not, all
+    of it counts as inside, which is the most that it may be. A group takes whole sets of lanes: one of a single
+    work-item takes as long as one that fills them.
     """
     loops, left = known_loops(launch), without.loops if without else whole.loops
-    around, inner = loops.passes(left, whole.loops - left) if loops else (1, 1)
+    removed = whole.loops - (without.loops if without else 0)
+    around, inner = loops.passes(left, removed) if loops else (1, 1)
     share = around * occupied_items(launch, architecture.lanes) / cores
     cycles = {unit: share * _of_an_item(unit, whole, without, inner) for unit in architecture.units}
     return Cost(cycles, around * inner if loops or whole.loops == 0 else None)
