@@ -10,6 +10,7 @@
  *     edged group ITEMS     the largest work-group, or: edged failed STATUS, and the compiler's log
  *     edged end NUMBER
  *
+ * A program that takes longer than LIMIT_S has a begin and no end, and so has one at which the compiler crashes.
  * Exit code 1: no device, or no such list.
  */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -17,6 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define LIMIT_S 120  /* for one program: where registers are far too few, a compiler may never end */
 
 static cl_device_id device;
 
@@ -126,7 +130,9 @@ int main(int count, char **arguments)
         char *fields, *path = strtok_r(line, "\t", &fields), *name = strtok_r(NULL, "\t", &fields);
         printf("edged begin %d\n", number);
         fflush(stdout);  /* the compiler prints on standard error */
+        alarm(LIMIT_S);  /* which ends this process: the rest is for another one */
         compile(context, content_of(path), name, fields);
+        alarm(0);
         printf("edged end %d\n", number);
         fflush(stdout);
     }

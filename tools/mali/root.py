@@ -27,6 +27,7 @@ MADE_BY = (SCRIPT, CHECKOUT / "tools/mali/compile_kernels.c")
 TOOLS = "trixie"  # the release whose root has the emulator, and what answers for a GPU
 RELEASES = ("trixie", "forky")
 LIBRARY = "usr/lib/aarch64-linux-gnu/libno_gpu.so"
+CRASHED = "the compiler crashed, or took longer than two minutes"
 COMPILED = TypeAdapter(Compiled)
 PROCESSORS = len(os.sched_getaffinity(0))
 PROCESSES = BoundedSemaphore(PROCESSORS)  # of the compiler, at once
@@ -97,7 +98,7 @@ class Root:
             output = self._run(gpu, rest)
             compiled |= {rest[number]: each for number, each in output.compiled.items()}
             if output.unfinished is not None:
-                compiled[rest[output.unfinished]] = Compiled(failure="the compiler ended its process")
+                compiled[rest[output.unfinished]] = Compiled(failure=CRASHED)
             elif len(output.compiled) < len(rest):
                 raise DeviceError(
                     f"Mesa's compiler for {gpu.name} does not start in {self.folder}: remove that folder"
