@@ -29,6 +29,9 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"messages"},
     {"errors", "clock", "arithmetic"},
 )
+LIBRARIES = {"batch", "cluster", "compress", "evaluation", "fleet", "inference", "teach", "train", "quantization"}
+PROCESSES = {"hub", "camera", "worker"}  # which libraries do not import: what both need lies below both
+NOT_YET = {"batch → camera", "compress → camera", "evaluation → camera", "inference → camera", "teach → camera"}
 HUB = (  # what is below imports nothing above it
     {"wiring"},
     {"hub"},
@@ -120,6 +123,11 @@ def test_every_package_has_a_level() -> None:
 
 def test_imports_run_down_the_packages() -> None:
     assert upward(parts_within("edged"), LEVELS) == []
+
+
+def test_libraries_import_no_process() -> None:
+    parts = parts_within("edged")
+    assert {f"{a} → {b}" for a in LIBRARIES for b in parts[a] & PROCESSES} == NOT_YET
 
 
 def test_imports_run_down_the_folders_of_the_hub() -> None:

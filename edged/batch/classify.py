@@ -9,12 +9,11 @@ from edged import config
 from edged.batch.answers_file import AnswerCount, ArchiveAnswer, write_answers
 from edged.batch.chunks import ArchiveChunk
 from edged.batch.reading import ChunkReader, PreparedPicture
-from edged.hub.frames.prediction import labels_of
+from edged.messages import labels_of
 from edged.model.package import Model
 from edged.model.scores import score_rule
-from edged.runtime.jobs import Computed, compute
-from edged.worker.job_io import not_finite
-from edged.worker.proven import open_proven
+from edged.runtime.jobs import Computed, compute, not_finite
+from edged.runtime.proven import open_proven
 
 
 @dataclass(frozen=True)

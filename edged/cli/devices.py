@@ -97,7 +97,7 @@ def _instruction_lines(device: "Device") -> Iterator[str]:
 def _proof_lines(device: "Device") -> Iterator[str]:
     """List the networks on which the device agrees with the reference, and what it computes wrongly."""
     from edged.engine.proofs import Proofs
-    from edged.worker.proven import proofs_folder
+    from edged.runtime.proven import proofs_folder
 
     proofs = Proofs(proofs_folder(), device)
     newest = {(proof.model, proof.sha256, proof.part, proof.precision): proof for proof in proofs.all_proofs()}
@@ -130,7 +130,7 @@ def _as_entry(device: "Device") -> dict[str, Any]:
     """`instructions`: each dot product of the processor with why it is not used; empty: it is."""
     from edged.engine.instruction_trials import trials
     from edged.engine.proofs import Proofs
-    from edged.worker.proven import proofs_folder
+    from edged.runtime.proven import proofs_folder
 
     proofs = Proofs(proofs_folder(), device)
     return {

@@ -13,9 +13,9 @@ from edged.cli.options import add_example, add_host, add_process_options
 from edged.config import Config
 from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
+from edged.runtime.threads import limit_threads
 from edged.system import log
 from edged.system.process_end import ON_REQUEST, end_with_parent
-from edged.worker.threads import limit_threads
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

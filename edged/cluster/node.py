@@ -9,7 +9,7 @@ from edged import __version__, config
 from edged.errors import ConfigError, DeviceError, EdgedError
 from edged.model.package import Model, load_model
 from edged.runtime.select import hold_device
-from edged.worker.threads import limit_threads
+from edged.runtime.threads import limit_threads
 
 NO_ERROR = {"error": [""], "kind": [""]}
 

@@ -22,9 +22,9 @@ from edged.model.graph import Graph
 from edged.model.package import Input, Model
 from edged.model.scores import score_rule
 from edged.runtime.base import ModelRuntime
+from edged.runtime.proven import open_proven, open_variation
 from edged.system.disk_cache import CacheEntries, code_sha256
 from edged.system.paths import cache_directory
-from edged.worker.proven import open_proven, open_variation
 
 PROBED = 256  # pictures on which scores are compared, which tells more of each picture than right or wrong
 LEAST = 1e-12  # of a probability, for its logarithm

@@ -13,7 +13,7 @@ from edged.evaluation.figures import PictureAnswer
 from edged.evaluation.pictures import LabelledPicture
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
-from edged.worker.proven import open_proven
+from edged.runtime.proven import open_proven
 
 
 class PictureActor:

@@ -14,8 +14,7 @@ from edged.model.model_part import Images
 from edged.model.package import Model
 from edged.model.scores import ScoreRule, score_rule
 from edged.runtime.base import ModelRuntime
-from edged.runtime.jobs import Computed, Prepared, compute
-from edged.worker.job_io import not_finite
+from edged.runtime.jobs import Computed, Prepared, compute, not_finite
 
 MOST_IN_PIECE = 64  # pictures that a device gets at once
 

@@ -20,8 +20,8 @@ from edged.fleet.gate import NO_JOULES, Comparison, ModelFigures, figures_of
 from edged.model.head import features_of
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
+from edged.runtime.proven import open_proven, proofs_folder
 from edged.runtime.select import device_for, is_numpy
-from edged.worker.proven import open_proven, proofs_folder
 
 VERIFIED = 2  # pictures on which each layer is compared with the reference
 WARM_UPS = 2

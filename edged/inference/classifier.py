@@ -16,15 +16,13 @@ from edged import config
 from edged.camera.preprocess import preprocess
 from edged.camera.sources.decode import read_picture
 from edged.errors import ConfigError, EdgedError, ImageError, ModelError
-from edged.hub.frames.prediction import labels_of
-from edged.messages import Label
+from edged.messages import Label, labels_of
 from edged.messages.preparation import IN_PYTHON, default_warning
 from edged.model.package import Model, is_file_name, load_model
 from edged.model.scores import score_rule
-from edged.runtime.jobs import compute
+from edged.runtime.jobs import compute, not_finite
+from edged.runtime.proven import open_proven
 from edged.system.plain_text import counted
-from edged.worker.job_io import not_finite
-from edged.worker.proven import open_proven
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")

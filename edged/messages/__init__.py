@@ -63,6 +63,7 @@ from edged.messages.published import (
     snapshot_topic as snapshot_topic,
     to_json as to_json,
     topic as topic,
+    labels_of as labels_of,
 )
 from edged.messages.recording import (
     DeviceTimes as DeviceTimes,

@@ -12,6 +12,7 @@ from msgspec import Meta, field
 
 from edged.errors import MessageError
 from edged.messages.message import INVALID_JSON, LARGEST, SCHEMA, Content, Count, EnergyMethod, Positive, Seconds
+from edged.messages.worker import Score
 
 STAGES = ("capture", "preprocess", "wait", "upload", "forward", "download", "publish", "total")
 SNAPSHOTS = "snapshot/"  # prefix of the topics of all snapshots
@@ -37,6 +38,11 @@ class Label(Published, frozen=True):
     label: Annotated[str, Meta(description="Label of the class")]
     index: Annotated[Count, Meta(description="Class index")]
     score: Annotated[float, Meta(description="Probability of the class")]
+
+
+def labels_of(top: tuple[Score, ...], labels: tuple[str, ...]) -> tuple[Label, ...]:
+    """Return the `top` highest scores with the names of their classes."""
+    return tuple(Label(label=labels[each.index], index=each.index, score=each.score) for each in top)
 
 
 class PredictionModel(Published, frozen=True):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.model.model_part import Images
-from edged.runtime.base import ModelRuntime, Pending
+from edged.runtime.base import ModelRuntime, Outputs, Pending
 
 Floats = NDArray[np.float32]
 Prepared = Images | str  # uint8 [height, width, 3] of the network's size, or why there is none
@@ -48,6 +48,14 @@ def compute(
             yield submitted.popleft().wait()
     while submitted:
         yield submitted.popleft().wait()
+
+
+def not_finite(outputs: Outputs) -> str:
+    """Describe outputs with NaN or infinity; empty if all are finite."""
+    finite = np.isfinite(outputs)
+    if finite.all():
+        return ""
+    return f"{np.count_nonzero(~finite)} of the network's {finite.size} outputs are NaN or infinite"
 
 
 def _submit(runtime: ModelRuntime, pictures: Sequence[Prepared]) -> SubmittedJob:

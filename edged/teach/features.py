@@ -23,10 +23,10 @@ from edged.model.cuts import part
 from edged.model.head import features_of
 from edged.model.model_part import ModelPart
 from edged.model.package import Model
+from edged.runtime.proven import open_proven
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels
 from edged.teach.store_files import save
-from edged.worker.proven import open_proven
 
 if TYPE_CHECKING:
     from edged.engine.device import Device

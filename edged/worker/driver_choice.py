@@ -20,11 +20,11 @@ from edged.model.model_part import Features, Images, part_of
 from edged.model.package import Model, load_model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.drivers import identify_drivers
+from edged.runtime.proven import proven_chooser
 from edged.runtime.select import is_numpy, open_on_device, opencl_device, opencl_devices
+from edged.runtime.threads import DRIVER, DRIVER_OF_ALL, DRIVER_OF_ONE
 from edged.system.disk_cache import CacheEntries
 from edged.system.paths import cache_directory
-from edged.worker.proven import proven_chooser
-from edged.worker.threads import DRIVER, DRIVER_OF_ALL, DRIVER_OF_ONE
 
 if TYPE_CHECKING:
     from edged.engine.device import Device

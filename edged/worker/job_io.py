@@ -150,14 +150,6 @@ def _product(shape: Shape) -> str:
     return " × ".join(map(str, shape))
 
 
-def not_finite(outputs: Outputs) -> str:
-    """Describe outputs with NaN or infinity; empty if all are finite."""
-    finite = np.isfinite(outputs)
-    if finite.all():
-        return ""
-    return f"{np.count_nonzero(~finite)} of the network's {finite.size} outputs are NaN or infinite"
-
-
 def answer_to(
     job: Job, result: Result, spent: JobEnergy, served: Served, answered: HeadAnswers = NOTHING
 ) -> tuple[Scores | messages.Features, Sequence[memoryview]]:

@@ -27,11 +27,12 @@ from edged.messages import (
     decode,
 )
 from edged.runtime.base import ModelRuntime
+from edged.runtime.jobs import not_finite
 from edged.system.host_watch import READ_S, HostWatch
 from edged.system.process_end import killed_after
 from edged.transport.hub_link import HubLink
 from edged.worker.completion import Completed, Completions, Outcome
-from edged.worker.job_io import LoadedHeads, Served, answer_to, frames_of, not_finite
+from edged.worker.job_io import LoadedHeads, Served, answer_to, frames_of
 from edged.worker.warm_up import SelfCheck
 from edged.worker.watch import JobTrace
 

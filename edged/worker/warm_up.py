@@ -20,8 +20,8 @@ from edged.model.model_part import Features, Images, ModelPart
 from edged.model.package import Model
 from edged.model.scores import score_rule
 from edged.runtime.base import ModelRuntime, Outputs
+from edged.runtime.proven import faults_named, open_proven
 from edged.worker.job_io import Served
-from edged.worker.proven import faults_named, open_proven
 
 TOLERANCE = 1e-3  # share of the largest output: more than rounding ever changes, less than a broken device does
 

@@ -10,7 +10,7 @@ from edged.cli import run_command_line
 from edged.engine.device import list_devices
 from edged.model.package import load_model
 from edged.runtime import drivers
-from edged.worker.proven import open_proven
+from edged.runtime.proven import open_proven
 from tests.cli.command import NO_OPENCL, edged
 from tests.cli.models import small_network
 from tests.energy.sysfs import jetson

@@ -12,7 +12,7 @@ from edged.engine.device import POCL, list_devices
 
 PROGRAM = """
 import json, sys
-from edged.worker.threads import limit_threads
+from edged.runtime.threads import limit_threads
 limit_threads(int(sys.argv[1]))
 from edged.engine.device import find_device, open_device
 from edged.engine.runtime import Runtime

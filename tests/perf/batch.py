@@ -27,7 +27,7 @@ import cv2
 import numpy as np
 import psutil
 
-from edged.worker.threads import limit_threads
+from edged.runtime.threads import limit_threads
 from tests.batch.ray_cluster import RayCluster, ray_cluster
 
 CHUNK = 10

@@ -13,9 +13,9 @@ from edged.engine.device import POCL, list_devices
 from edged.messages import Scores
 from edged.model.model_part import Features, Images
 from edged.runtime.numpy_runtime import NumpyPending, NumpyRuntime
+from edged.runtime.threads import DRIVER, DRIVER_OF_ALL, DRIVER_OF_ONE
 from edged.system.disk_cache import CacheEntries
 from edged.worker.driver_choice import TRIALS, faster_driver
-from edged.worker.threads import DRIVER, DRIVER_OF_ALL, DRIVER_OF_ONE
 from tests.cli import models
 from tests.eventually import eventually
 from tests.worker.hub_end import WorkerUnderTest, worker_process

@@ -6,7 +6,7 @@ from pathlib import Path
 from edged.cli.cluster_options import add_network_run, require, require_ray
 from edged.cli.options import add_example, add_no_exif, positive
 from edged.cli.terminal import interrupt_on_sigterm
-from edged.worker.threads import limit_threads
+from edged.runtime.threads import limit_threads
 
 CHUNK = 1000
 STRIDE = 1

@@ -34,9 +34,9 @@ from edged.model.graph import Quantize
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyRuntime
+from edged.runtime.proven import open_proven, proven_chooser
 from edged.runtime.select import device_for, is_numpy, opencl_device
 from edged.system.machine_state import Account, watch
-from edged.worker.proven import open_proven, proven_chooser
 
 RANDOM_IMAGES = 8  # to measure errors with, where no pictures are given
 

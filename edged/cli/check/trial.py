@@ -19,11 +19,11 @@ from edged.errors import DeviceError, EdgedError
 from edged.model.model_part import part_of
 from edged.model.package import load_model
 from edged.runtime.select import is_numpy
+from edged.runtime.threads import limit_threads
 from edged.system import log
 from edged.system.paths import cache_directory
 from edged.system.process_end import describe_exit, die_with
 from edged.worker.driver_choice import DriverChoice
-from edged.worker.threads import limit_threads
 from edged.worker.warm_up import make_ready
 
 TRIAL = "edged.cli.check.trial"

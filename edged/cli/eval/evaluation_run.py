@@ -19,11 +19,11 @@ from edged.evaluation.kept_answers import KeptAnswers
 from edged.evaluation.pictures import LabelledPicture, LabelledPictures, labelled_pictures
 from edged.model.package import Model
 from edged.model.scores import score_rule
+from edged.runtime.proven import open_proven
 from edged.system.disk_cache import code_sha256
 from edged.system.paths import cache_directory
 from edged.system.plain_text import counted, printable_json, printable_lines
 from edged.train.plots import as_text
-from edged.worker.proven import open_proven
 
 MATRIX = 16  # labels, of which a whole matrix is printed
 SHOWN = 10  # confusions and pictures

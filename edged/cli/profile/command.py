@@ -13,9 +13,9 @@ from edged.cli.profile.attach import add_attach_options, check_attach_options
 from edged.cli.terminal import EVERY_S, StatusLine, note, show
 from edged.errors import ConfigError
 from edged.model.package import Model
+from edged.runtime.proven import open_proven
 from edged.runtime.select import is_numpy, opencl_device
 from edged.system.machine_state import LEFT_OUT, Account, Machine, in_one_state, watch
-from edged.worker.proven import open_proven
 
 if TYPE_CHECKING:
     from edged.cli.profile.report import Report

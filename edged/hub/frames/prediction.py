@@ -7,14 +7,13 @@ from edged.hub.frames.queues import StageResult, StageResults
 from edged.messages import (
     EnergyMethod,
     Frame,
-    Label,
     Prediction,
     PredictionEnergy,
     PredictionModel,
-    Score,
     Scores,
     StageSeconds,
     WorkerHello,
+    labels_of,
 )
 
 
@@ -24,11 +23,6 @@ class Origin:
 
     node: str
     boot: str
-
-
-def labels_of(top: tuple[Score, ...], labels: tuple[str, ...]) -> tuple[Label, ...]:
-    """Return the `top` highest scores with the names of their classes."""
-    return tuple(Label(label=labels[each.index], index=each.index, score=each.score) for each in top)
 
 
 def predict(

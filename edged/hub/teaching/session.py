@@ -8,7 +8,6 @@ from edged.errors import EdgedError
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
-from edged.hub.frames.prediction import labels_of
 from edged.hub.frames.queues import Held, Pixels
 from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links
@@ -26,6 +25,7 @@ from edged.messages import (
     TeachProgress,
     TeachRequest,
     TeachStarted,
+    labels_of,
 )
 from edged.messages.teaching import SessionEnd
 from edged.system.plain_text import counted

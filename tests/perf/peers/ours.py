@@ -17,7 +17,7 @@ from edged.model.graph import Float32
 from edged.model.model_part import ModelPart
 from edged.model.package import load_model
 from edged.runtime.select import device_for
-from edged.worker.threads import limit_threads
+from edged.runtime.threads import limit_threads
 from tests.perf.peers.cases import Case
 
 

@@ -28,7 +28,7 @@ from edged.model.graph import Graph
 from edged.model.model_part import ModelPart
 from edged.model.network_builder import NetworkBuilder
 from edged.model.package import Input, load_model
-from edged.worker.proven import open_proven
+from edged.runtime.proven import open_proven
 
 SIDE = 32  # of their pictures
 LAUNCHES = 60

@@ -13,8 +13,8 @@ from edged.errors import DeviceError
 from edged.model import reference
 from edged.model.model_part import whole_model
 from edged.model.package import Model, load_model
+from edged.runtime.proven import Proven, open_proven, proofs_folder
 from edged.runtime.select import opencl_device
-from edged.worker.proven import Proven, open_proven, proofs_folder
 from edged.worker.warm_up import make_ready
 from tests.cli.models import small_network
 from tests.e2e.daemon import compiled

@@ -13,7 +13,7 @@ from tests.worker.hub_end import worker_process
 
 LIMITS = """
 import sys
-from edged.worker.threads import limit_threads
+from edged.runtime.threads import limit_threads
 limit_threads(int(sys.argv[1]))
 from edged.engine.device import find_device
 print(find_device("portable").compute_units)
