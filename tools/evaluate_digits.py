@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
-from edged.camera.preprocess import preprocess
 from edged.camera.sources.synthetic import draw_pictures
+from edged.pictures.prepare import fitted
 from edged.train.drawn.ahead import LABELS, NOTHING, SIDE, empty_frames
 from edged.train.drawn.handwriting import Bytes
 from edged.train.drawn.source import open_drawn
@@ -75,9 +75,7 @@ class Network:
 
 def measure_camera(network: Network, seed: int, count: int, mistakes: list[Bytes]) -> float:
     """Print and return the share of right answers; collect one frame a second of those that were wrong."""
-    pictures = [
-        (preprocess(p.pixels, SIDE, SIDE), p.truth) for p in islice(draw_pictures(seed, 640, 480, 30), count)
-    ]
+    pictures = [(fitted(p.pixels, SIDE, SIDE), p.truth) for p in islice(draw_pictures(seed, 640, 480, 30), count)]
     answers = network.answers(np.stack([frame for frame, _ in pictures]))
     right = np.array([LABELS[answer] == truth for answer, (_, truth) in zip(answers, pictures, strict=True)])
     worst = np.convolve(right, np.ones(RUN, int), "valid").min()

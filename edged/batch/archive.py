@@ -12,8 +12,8 @@ import pyarrow
 from pyarrow import parquet
 
 from edged.camera.sources import is_video_name
-from edged.camera.sources.folder import files_below, is_picture_name
 from edged.errors import DataError
+from edged.pictures.folders import files_below, is_picture_name
 
 ROWS = 10_000  # in memory at a time
 LATEST_S = 253_402_300_800  # the year 10000: milliseconds in place of seconds are found

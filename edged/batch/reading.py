@@ -12,11 +12,10 @@ from typing import TypeVar
 
 from edged.batch.chunks import ArchiveChunk, ListedPicture
 from edged.batch.video_frames import VideoFrame, VideoReader, VideoSection
-from edged.camera.preprocess import preprocess
-from edged.camera.sources.decode import read_picture
-from edged.camera.sources.source import Pixels
 from edged.errors import CameraError, ImageError
 from edged.model.package import Input
+from edged.pictures.decode import read_picture
+from edged.pictures.prepare import Pixels, prepare
 from edged.runtime.jobs import Prepared
 
 T = TypeVar("T")
@@ -86,7 +85,7 @@ class ChunkReader:
         return PreparedPicture(section.name, section.captured_at, prepared, frame.number, frame.at_s)
 
     def _prepared(self, pixels: Pixels) -> Pixels:
-        return preprocess(pixels, self._wanted.width, self._wanted.height, resize=self._wanted.resize)
+        return prepare(pixels, self._wanted)
 
 
 def default_readers(threads: int | None) -> int:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from edged.camera.sources.source import Pixels
 from edged.camera.sources.video_file import VideoFile
 from edged.errors import CameraError
+from edged.pictures.prepare import Pixels
 
 MOST_FRAMES = 10**9  # a file that claims more does not know how many it has
 

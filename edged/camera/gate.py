@@ -5,8 +5,8 @@ import zlib
 import cv2
 import numpy as np
 
-from edged.camera.sources.source import Pixels
 from edged.clock import NANOSECONDS, nanoseconds
+from edged.pictures.prepare import Pixels
 
 WIDTH = 80  # a thumbnail averages sensor noise away and costs next to nothing to compare
 NOISE = 12  # grey levels (of 255) by which noise alone may change a pixel of the blurred thumbnail

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 
 from edged.camera.snapshots import SnapshotEncoder
-from edged.camera.sources.source import Captured, Pixels
+from edged.camera.sources.source import Captured
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.errors import MessageError
 from edged.messages import (
@@ -21,6 +21,7 @@ from edged.messages import (
     TraceBatch,
     decode,
 )
+from edged.pictures.prepare import Pixels
 from edged.transport.address import is_ipc
 from edged.transport.client_socket import Curve
 from edged.transport.hub_link import HubClock, HubLink

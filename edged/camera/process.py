@@ -6,15 +6,16 @@ from uuid import uuid4
 import cv2
 
 from edged import config
-from edged.camera import preprocess
 from edged.camera.gate import Freeze, Gate, Stillness
 from edged.camera.hub_session import HubRequests
 from edged.camera.sources import is_live, is_paced_by_grants, open_source
-from edged.camera.sources.source import USUAL_WAIT_S, Captured, Pixels, capture, sleep_ns
+from edged.camera.sources.source import USUAL_WAIT_S, Captured, capture, sleep_ns
 from edged.camera.state import State
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.errors import CameraError, ImageError
 from edged.messages import CameraHello, CameraReport, Capture, Frame
+from edged.pictures import prepare
+from edged.pictures.prepare import Pixels
 from edged.system.backoff import Backoff
 from edged.transport.client_socket import Curve
 
@@ -117,7 +118,7 @@ class CameraProcess:
         if self._state.source_opened():
             self._backoff.succeeded()
             self._report_changes()
-        region = preprocess.region(captured.picture.pixels, self._camera.roi)
+        region = prepare.region(captured.picture.pixels, self._camera.roi)
         self._look_whether_frozen(captured, region)
         number = self._state.captured()
         refusal = self._gate.refusal(region, captured.at_ns) or self._send(number, captured, region, wanted)
@@ -133,7 +134,7 @@ class CameraProcess:
 
     def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
         """Return why the frame could not be sent, or None."""
-        pixels = preprocess.fitted(region, wanted.width, wanted.height, self._camera.fit or wanted.resize)
+        pixels = prepare.fitted(region, wanted.width, wanted.height, self._camera.fit or wanted.resize)
         captured_ns, captured_at, error_ns = self._orders.clock.to_hub_time(captured.at_ns, captured.at_s)
         frame = Frame(
             camera=self._name,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from edged.camera import preprocess
-from edged.camera.sources.source import Pixels
 from edged.clock import nanoseconds
 from edged.messages import Frame, Snapshot, SnapshotSettings
+from edged.pictures import prepare
+from edged.pictures.prepare import Pixels
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class SnapshotEncoder:
 def _shrunk(pixels: Pixels, longest: int) -> Pixels:
     height, width = pixels.shape[:2]
     scale = min(1.0, longest / max(width, height))
-    return preprocess.fitted(pixels, max(1, round(scale * width)), max(1, round(scale * height)))
+    return prepare.fitted(pixels, max(1, round(scale * width)), max(1, round(scale * height)))
 
 
 def _jpeg(picture: "cv2.typing.MatLike", quality: int) -> Pixels:

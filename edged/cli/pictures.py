@@ -30,17 +30,16 @@ def pictures_of(folder: Path, wanted: Input, most: int = MOST) -> NDArray[np.uin
 
     Raises ConfigError for a folder without pictures, ImageError for a picture that cannot be read.
     """
-    from edged.camera.preprocess import preprocess
-    from edged.camera.sources.decode import read_picture
+    from edged.pictures.decode import read_picture
+    from edged.pictures.prepare import prepare
 
     pictures = map(read_picture, chosen_of(folder, most))
-    size = wanted.width, wanted.height
-    return np.stack([preprocess(picture, *size, resize=wanted.resize) for picture in pictures])
+    return np.stack([prepare(picture, wanted) for picture in pictures])
 
 
 def chosen_of(folder: Path, most: int = MOST) -> list[Path]:
     """List the files that `pictures_of` reads. Raises ConfigError for a folder without pictures."""
-    from edged.camera.sources.folder import SUFFIXES, pictures_in
+    from edged.pictures.folders import SUFFIXES, pictures_in
 
     files = pictures_in(folder)
     if not files:

@@ -89,14 +89,14 @@ def _open_device(model: "Model", device: str | None) -> "Classifier":
 
 def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield the files, and the pictures of folders in the order of their names."""
-    from edged.camera.sources.folder import pictures_in
+    from edged.pictures.folders import pictures_in
 
     for path in paths:
         yield from (pictures_in(path) or [path]) if path.is_dir() else [path]
 
 
 def _answer(path: Path, classifier: "Classifier", arguments: argparse.Namespace) -> Answer:
-    from edged.camera.sources.decode import read_picture
+    from edged.pictures.decode import read_picture
 
     try:
         _require_picture(path)
@@ -110,7 +110,7 @@ def _answer(path: Path, classifier: "Classifier", arguments: argparse.Namespace)
 
 
 def _require_picture(path: Path) -> None:
-    from edged.camera.sources.folder import SUFFIXES
+    from edged.pictures.folders import SUFFIXES
 
     if path.is_dir():
         raise ImageError(f"{path} has no pictures: expected {', '.join(sorted(SUFFIXES))}")

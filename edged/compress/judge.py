@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 
 from edged import config
 from edged.arithmetic import ceil_div
-from edged.camera.preprocess import preprocess
-from edged.camera.sources.decode import read_picture
-from edged.camera.sources.folder import SUFFIXES, pictures_in
-from edged.camera.sources.source import Pixels
 from edged.errors import DataError
 from edged.evaluation.figures import answer_of, figures_of
 from edged.evaluation.pictures import labelled_pictures
 from edged.model.graph import Graph
 from edged.model.package import Input, Model
 from edged.model.scores import score_rule
+from edged.pictures.decode import read_picture
+from edged.pictures.folders import SUFFIXES, pictures_in
+from edged.pictures.prepare import Pixels, prepare
 from edged.runtime.base import ModelRuntime
 from edged.runtime.proven import open_proven, open_variation
 from edged.system.disk_cache import CacheEntries, code_sha256
@@ -148,4 +147,4 @@ def prepared(frames: Frames) -> JudgedPictures:
 
 
 def _prepared(pixels: Pixels, wanted: Input) -> Pixels:
-    return preprocess(pixels, wanted.width, wanted.height, resize=wanted.resize)
+    return prepare(pixels, wanted)

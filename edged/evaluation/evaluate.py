@@ -6,13 +6,13 @@ Several devices get pieces of the pictures; their answers are brought back into 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from edged.camera.preprocess import preprocess
 from edged.errors import ImageError
 from edged.evaluation.figures import PictureAnswer, answer_of
 from edged.evaluation.pictures import LabelledPicture
 from edged.model.model_part import Images
 from edged.model.package import Model
 from edged.model.scores import ScoreRule, score_rule
+from edged.pictures.prepare import prepare
 from edged.runtime.base import ModelRuntime
 from edged.runtime.jobs import Computed, Prepared, compute, not_finite
 
@@ -83,7 +83,7 @@ def _prepared(picture: LabelledPicture, model: Model) -> Prepared:
 
 def _frame(picture: LabelledPicture, model: Model) -> Images:
     wanted = model.input
-    return preprocess(picture.pixels(), wanted.width, wanted.height, resize=wanted.resize)
+    return prepare(picture.pixels(), wanted)
 
 
 def _answer(outputs: Computed, picture: LabelledPicture, rule: ScoreRule) -> PictureAnswer:

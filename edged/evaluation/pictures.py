@@ -13,11 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
-from edged.camera.sources.decode import read_picture
-from edged.camera.sources.folder import SUFFIXES, pictures_in, truth_of
-from edged.camera.sources.source import Pixels
 from edged.errors import DataError
 from edged.model.package import numbered
+from edged.pictures.decode import read_picture
+from edged.pictures.folders import SUFFIXES, pictures_in, truth_of
+from edged.pictures.prepare import Pixels
 from edged.system.files import read_regular_file
 from edged.system.plain_text import counted
 from edged.train.idx import IMAGES, LABELS, Bytes, has_idx, read_array

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from edged import config
-from edged.camera.preprocess import preprocess
-from edged.camera.sources.decode import read_picture
 from edged.errors import ConfigError, EdgedError, ImageError, ModelError
 from edged.messages import Label, labels_of
 from edged.messages.preparation import IN_PYTHON, default_warning
 from edged.model.package import Model, is_file_name, load_model
 from edged.model.scores import score_rule
+from edged.pictures.decode import read_picture
+from edged.pictures.prepare import prepare
 from edged.runtime.jobs import compute, not_finite
 from edged.runtime.proven import open_proven
 from edged.system.plain_text import counted
@@ -177,7 +177,7 @@ class Classifier:
     def _frame(self, picture: Picture) -> Pixels:
         wanted = self._model.input
         pixels = read_picture(Path(picture)) if isinstance(picture, str | PathLike) else _rgb(_pixels_of(picture))
-        return preprocess(pixels, wanted.width, wanted.height, resize=wanted.resize)
+        return prepare(pixels, wanted)
 
 
 def _pixels_of(pictures: Any) -> Any:

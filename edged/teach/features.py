@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.camera.preprocess import preprocess
 from edged.config import WorkerConfig
 from edged.model import reference
 from edged.model.cuts import part
 from edged.model.head import features_of
 from edged.model.model_part import ModelPart
 from edged.model.package import Model
+from edged.pictures.prepare import fitted
 from edged.runtime.proven import open_proven
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels
@@ -118,7 +118,7 @@ class Backbone:
     def features(self, crops: Sequence[Pixels]) -> Vector:
         """Return features [n, features]. A crop of another size is resized to that of the model."""
         wanted = self._input
-        frames = np.stack([preprocess(crop, wanted.width, wanted.height) for crop in crops])
+        frames = np.stack([fitted(crop, wanted.width, wanted.height) for crop in crops])
         if self._runtime is None:
             return reference.run(self._graph, reference.prepare(frames, wanted))
         outputs = np.asarray(self._runtime.submit(frames).wait().outputs, np.float32)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import cv2
 import numpy as np
 
-from edged.camera.preprocess import fitted
 from edged.errors import EdgedError
 from edged.messages.preparation import Resize
+from edged.pictures.prepare import fitted
 from edged.teach.listing import store_as_object, versions_as_object
 from edged.teach.store import CropStore
 from edged.teach.store_crop import LABEL, Pixels, label_of

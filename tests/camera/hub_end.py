@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import zmq
 
-from edged.camera.sources.source import Pixels
 from edged.messages import (
     CameraCount,
     CameraHello,
@@ -26,6 +25,7 @@ from edged.messages import (
     decode,
     encode,
 )
+from edged.pictures.prepare import Pixels
 from edged.system.process_end import PARENT
 from tests.eventually import LIMIT_S, TURN_MS, TURN_S, eventually
 

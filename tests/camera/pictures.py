@@ -7,7 +7,7 @@ import av
 import cv2
 import numpy as np
 
-from edged.camera.sources.source import Pixels
+from edged.pictures.prepare import Pixels
 
 
 def plain(level: int, width: int = 64, height: int = 48) -> Pixels:

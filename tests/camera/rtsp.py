@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.camera.sources.source import Pixels
+from edged.pictures.prepare import Pixels
 from tests.eventually import free_port
 
 SYSTEM_PYTHON = "/usr/bin/python3"  # GStreamer's bindings are Debian's

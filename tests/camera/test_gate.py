@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from edged.camera.gate import Freeze, Gate, Stillness
-from edged.camera.sources.source import Pixels
 from edged.clock import NANOSECONDS
+from edged.pictures.prepare import Pixels
 from tests.camera.pictures import plain
 
 FRAME = plain(100)

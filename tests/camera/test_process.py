@@ -9,9 +9,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from edged.camera.preprocess import preprocess
 from edged.messages import Capture, SnapshotSettings, Stop
 from edged.messages.preparation import Resize
+from edged.pictures.prepare import fitted
 from tests.camera.hub_end import SIDE, grant, running_camera, unaccounted
 from tests.camera.pictures import plain, write_picture, write_video
 from tests.eventually import LIMIT_S, eventually
@@ -83,7 +83,7 @@ def test_a_frame_is_made_as_the_hub_says_unless_the_camera_says_how(tmp_path: Pa
             grant(camera.hub, 2)
             camera.last_words()
 
-        expected = preprocess(picture, SIDE, SIDE, resize=resize)
+        expected = fitted(picture, SIDE, SIDE, resize=resize)
         assert np.array_equal(camera.hub.frames[0].pixels, expected), resize
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from edged.camera.snapshots import SnapshotEncoder
-from edged.camera.sources.source import Pixels
 from edged.messages import CameraCount, Frame, SnapshotSettings
+from edged.pictures.prepare import Pixels
 from tests.camera.pictures import plain
 
 SECOND = 1_000_000_000

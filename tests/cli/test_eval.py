@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from edged import config
-from edged.camera.preprocess import preprocess
-from edged.camera.sources.decode import read_picture
 from edged.cli import run_command_line
 from edged.errors import DataError
 from edged.evaluation import evaluate as evaluation
@@ -19,6 +17,8 @@ from edged.evaluation.evaluate import evaluate
 from edged.evaluation.pictures import LabelledPicture, labelled_pictures
 from edged.model import reference
 from edged.model.package import load_model
+from edged.pictures.decode import read_picture
+from edged.pictures.prepare import fitted
 from edged.runtime.select import open_runtime
 from tests.cli import models
 from tests.cli.command import DEVICES
@@ -194,7 +194,7 @@ def test_independent_labels_have_figures_each(tmp_path: Path, capsys: pytest.Cap
     model, listed = load_model(config.ModelConfig(path=net)), []
     for seed in range(6):
         path = picture(tmp_path / f"{seed}.png", seed=seed)
-        there = np.flatnonzero(logits(preprocess(read_picture(path), SIDE, SIDE)[None])[0] >= 0)
+        there = np.flatnonzero(logits(fitted(read_picture(path), SIDE, SIDE)[None])[0] >= 0)
         listed.append(f"{path.name}\t{'|'.join(model.labels[place] for place in there) or '-'}")
     first, *others = listed
     (tmp_path / "val.txt").write_text("\n".join([first.partition("\t")[0] + "\t-", *others]))  # one is wrong

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edged.camera.sources.decode import read_picture
 from edged.cli import run_command_line
 from edged.evaluation.pictures import labelled_pictures
+from edged.pictures.decode import read_picture
 from tests.camera.pictures import turned_picture, write_picture
 from tests.cli import models
 

@@ -9,7 +9,7 @@ import time
 import av
 import numpy as np
 
-from edged.camera.sources.source import Pixels
+from edged.pictures.prepare import Pixels
 
 FPS, WIDTH, HEIGHT = 10, 320, 240
 LIVES_S, HANGS_S = 3, 9

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edged.camera.preprocess import preprocess
-from edged.camera.sources.decode import read_picture
 from edged.client import subscribe
+from edged.pictures.decode import read_picture
+from edged.pictures.prepare import fitted
 from tests.camera.pictures import write_picture
 from tests.e2e.daemon import START_S, config_in, run_edged
 from tests.model.score_tails import SIDE, logits, network_with
@@ -17,7 +17,7 @@ LABELS = ("cat", "dog", "car", "tree", "sky")
 
 
 def sigmoids_of(picture: Path, outputs: int) -> np.ndarray:
-    pixels = preprocess(read_picture(picture), SIDE, SIDE)
+    pixels = fitted(read_picture(picture), SIDE, SIDE)
     return np.asarray(1 / (1 + np.exp(-logits(pixels[None], outputs)[0])))
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import edged
-from edged.camera.sources.decode import read_picture
 from edged.cli import run_command_line
 from edged.errors import ConfigError, EdgedError, ImageError, ModelError
+from edged.pictures.decode import read_picture
 from tests.cli import models
 from tests.evaluation.pictures import picture
 from tests.model.score_tails import SIDE, logits, network_with

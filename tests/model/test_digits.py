@@ -8,11 +8,11 @@ import onnxruntime
 import pytest
 
 from edged import config
-from edged.camera.preprocess import preprocess
 from edged.camera.sources.synthetic import draw_pictures
 from edged.model.graph import Float32
 from edged.model.package import Model, load_model
 from edged.model.reference import prepare, run
+from edged.pictures.prepare import fitted
 from edged.train.drawn.ahead import empty_frames, placed
 from edged.train.drawn.handwriting import Bytes
 from edged.train.drawn.source import WRITTEN
@@ -62,7 +62,7 @@ def test_the_simplified_graph_computes_what_the_file_does(digits: Model) -> None
 
 def test_it_reads_the_synthetic_camera(digits: Model) -> None:
     pictures = list(islice(draw_pictures(1001, 640, 480, fps=5), 300))  # two to four frames of each scene
-    frames = np.stack([preprocess(picture.pixels, 120, 120) for picture in pictures])
+    frames = np.stack([fitted(picture.pixels, 120, 120) for picture in pictures])
     assert share(answers(digits, frames), [picture.truth for picture in pictures]) >= 0.97
 
 

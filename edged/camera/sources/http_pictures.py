@@ -4,17 +4,18 @@ from collections.abc import Callable
 from http.client import HTTPException, HTTPResponse
 from typing import Literal
 
-from edged.camera.sources.decode import decode_picture
 from edged.camera.sources.http_answer import HttpCameraLink
 from edged.camera.sources.jpeg_parts import MOST_BYTES, START, JpegSplitter
 from edged.camera.sources.login import login_of, without_user
 from edged.camera.sources.network import without_secrets
-from edged.camera.sources.source import USUAL_WAIT_S, Picture, Pixels, Sleep, sleep_ns
+from edged.camera.sources.source import USUAL_WAIT_S, Picture, Sleep, sleep_ns
 from edged.camera.sources.stream import LiveStream, with_credentials
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.config import CameraTls
 from edged.config.camera import PASSWORD, USER
 from edged.errors import CameraError, ConfigError, ImageError
+from edged.pictures.decode import decode_picture
+from edged.pictures.prepare import Pixels
 
 READ_TIMEOUT_S = USUAL_WAIT_S
 SLOWEST_TIMEOUT_S = 10.0  # until it is known how often a camera sends

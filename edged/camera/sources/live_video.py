@@ -12,8 +12,9 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import VideoReformatter
 from av.video.stream import VideoStream
 
-from edged.camera.sources.source import NoPictureError, Pixels
+from edged.camera.sources.source import NoPictureError
 from edged.clock import now_ns, seconds_since
+from edged.pictures.prepare import Pixels
 
 USUAL_FPS = 25.0
 STALL = 0.9  # share of the time-out

@@ -5,12 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, wall_s
+from edged.pictures.prepare import Pixels
 
-Pixels = npt.NDArray[np.uint8]
 Sleep = Callable[[int], None]
 
 

@@ -15,9 +15,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from edged.camera.sources.source import USUAL_WAIT_S, Pace, Picture, Pixels, Sleep, sleep_ns
+from edged.camera.sources.source import USUAL_WAIT_S, Pace, Picture, Sleep, sleep_ns
 from edged.drawing.scene import compose, render
 from edged.errors import CameraError
+from edged.pictures.prepare import Pixels
 
 TALL = 256
 # Thinnest and thickest pen as shares of the height: it must close the doubled outlines of the bold fonts.

@@ -8,11 +8,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from edged.camera.sources.decode import decode_picture
-from edged.camera.sources.source import USUAL_WAIT_S, Picture, Pixels
+from edged.camera.sources.source import USUAL_WAIT_S, Picture
 from edged.clock import now_ns, seconds_since
 from edged.config import PixelFormat
 from edged.errors import CameraError, DeviceError, ImageError
+from edged.pictures.decode import decode_picture
+from edged.pictures.prepare import Pixels
 from edged.system.exclusive_lock import hold
 
 LARGEST_RAW = 640, 480  # up to here USB 2 carries 30 uncompressed pictures a second

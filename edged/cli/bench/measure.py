@@ -241,7 +241,7 @@ def accuracy_of(runtime: ModelRuntime, known: Known, model: Model, batch: int) -
 
 
 def _in_folder(model: Model, folder: Path) -> Known | None:
-    from edged.camera.sources.folder import truth_of
+    from edged.pictures.folders import truth_of
 
     truths = [truth_of(file, folder) for file in chosen_of(folder)]
     labelled = [place for place, truth in enumerate(truths) if truth in model.labels]
@@ -252,16 +252,14 @@ def _in_folder(model: Model, folder: Path) -> Known | None:
 
 
 def _digits(model: Model) -> Known | None:
-    from edged.camera.preprocess import preprocess
     from edged.camera.sources.synthetic import draw_pictures
+    from edged.pictures.prepare import prepare
 
     pictures = list(islice(draw_pictures(0, *SCENE, fps=1), MOST))  # each from another scene
     truths = [picture.truth or "" for picture in pictures]
     if not set(truths) <= set(model.labels):
         return None
-    width, height = model.input.width, model.input.height
-    resize = model.input.resize
-    images = np.stack([preprocess(picture.pixels, width, height, resize=resize) for picture in pictures])
+    images = np.stack([prepare(picture.pixels, model.input) for picture in pictures])
     return Known(images, truths, "synthetic digits")
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from edged.camera.preprocess import preprocess
-from edged.camera.sources.decode import read_picture
-from edged.camera.sources.folder import SUFFIXES, pictures_in
 from edged.errors import ConfigError, DataError
 from edged.model import reference
 from edged.model.package import Input
+from edged.pictures.decode import read_picture
+from edged.pictures.folders import SUFFIXES, pictures_in
+from edged.pictures.prepare import fitted, prepare
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop
 from edged.train.config import Data, Training
@@ -48,7 +48,7 @@ def read_crops(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Lo
 
 
 def _examples_in(store: CropStore, crops: list[Crop], labels: tuple[str, ...], wanted: Input) -> LabelledImages:
-    images = [preprocess(store.pixels(crop), wanted.width, wanted.height) for crop in crops]
+    images = [fitted(store.pixels(crop), wanted.width, wanted.height) for crop in crops]
     stacked = np.stack([reference.luma(image) if wanted.color == "gray" else image for image in images])
     return LabelledImages(stacked, np.array([labels.index(crop.label) for crop in crops], np.int32))
 
@@ -91,7 +91,7 @@ def _pictures(folder: Path) -> list[Path]:
 
 def _as_input(path: Path, wanted: Input) -> reference.Array:
     """Return the picture as uint8 [height, width, channels]. Raises ImageError."""
-    pixels = preprocess(read_picture(path), wanted.width, wanted.height, resize=wanted.resize)
+    pixels = prepare(read_picture(path), wanted)
     if wanted.color == "gray":
         return reference.luma(pixels)
     return pixels

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from edged.camera.sources.decode import decode_picture
 from edged.errors import ImageError
-from tests.camera.tiff_files import ALPHA, MULTIPLIED, UNSPECIFIED, tiff_of
+from edged.pictures.decode import decode_picture
+from tests.pictures.tiff_files import ALPHA, MULTIPLIED, UNSPECIFIED, tiff_of
 from tests.standard_recipe import of_16_bits, without_alpha
 
 EDGES = [0, 1, 127, 128, 129, 255, 256, 257, 385, 386, 32767, 32768, 65279, 65406, 65407, 65535]

@@ -8,13 +8,15 @@ other ways to resize shrink by INTER_AREA, which is faster.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.camera.sources.source import Pixels
 from edged.messages.preparation import Resize, shorter_side
+
+Pixels = NDArray[np.uint8]
 
 BAND = 8  # outputs computed together: more would mean more multiplications by zero
 MOST_PRODUCTS = 2**18  # of one matrix multiplication: OpenBLAS would use further cores for more
@@ -93,19 +95,29 @@ def _means(pixels: NDArray[np.uint8], bands: tuple[Band, ...], count: int, begin
     return result.astype(np.uint8).reshape(count, *pixels.shape[1:])
 
 
-def preprocess(pixels: Pixels, width: int, height: int, roi: Region = WHOLE, resize: Resize = "stretch") -> Pixels:
-    """Return the region `roi` of `pixels` as uint8 [height, width, 3], C-contiguous.
+class FrameSize(Protocol):
+    """The size that a network takes, and how a picture gets it."""
 
-    `roi`: left, top, right, bottom as shares. `resize`: `stretch` changes the proportions, `crop` takes the
-    largest centred part of the right proportions, `pad` keeps all and adds black on two sides: these leave a
-    picture that has the right size unchanged. `center-crop` resizes the shorter side to 256/224 of the input's and
-    takes the centre, as ImageNet's networks are usually judged.
-    """
-    return fitted(region(pixels, roi), width, height, resize)
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def height(self) -> int: ...
+
+    @property
+    def resize(self) -> Resize: ...
+
+
+def prepare(pixels: Pixels, size: FrameSize) -> Pixels:
+    """Return a whole picture as a network takes it: uint8 [height, width, 3], C-contiguous."""
+    return fitted(pixels, size.width, size.height, size.resize)
 
 
 def region(pixels: Pixels, roi: Region) -> Pixels:
-    """Return the part of `pixels` that `roi` names, at least one pixel; a view."""
+    """Return the part of `pixels` that `roi` names, at least one pixel; a view.
+
+    `roi`: left, top, right, bottom as shares.
+    """
     height, width = pixels.shape[:2]
     left, right = _span(roi[0], roi[2], width)
     top, bottom = _span(roi[1], roi[3], height)
@@ -113,7 +125,12 @@ def region(pixels: Pixels, roi: Region) -> Pixels:
 
 
 def fitted(pixels: Pixels, width: int, height: int, resize: Resize = "stretch") -> Pixels:
-    """Return `pixels` as uint8 [height, width, 3], C-contiguous."""
+    """Return `pixels` as uint8 [height, width, 3], C-contiguous.
+
+    `stretch` changes the proportions, `crop` takes the largest centred part of the right proportions, `pad` keeps
+    all and adds black on two sides: these leave a picture that has the right size unchanged. `center-crop` resizes
+    the shorter side to 256/224 of the input's and takes the centre, as ImageNet's networks are usually judged.
+    """
     if resize == "center-crop":
         return _centre_of_resized(pixels, width, height)
     if resize == "crop":

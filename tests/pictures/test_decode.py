@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 import pytest
 
-from edged.camera.sources.decode import MOST_PIXELS, decode_picture, read_picture, size_of
 from edged.errors import ImageError
+from edged.pictures.decode import MOST_PIXELS, decode_picture, read_picture, size_of
 from tests.camera.pictures import turned_picture, write_picture
 from tests.eventually import LIMIT_S
 

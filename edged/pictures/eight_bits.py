@@ -12,8 +12,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.camera.sources import tiff
-from edged.camera.sources.source import Pixels
+from edged.pictures import tiff
+from edged.pictures.prepare import Pixels
 
 OF_ANY_DEPTH = cv2.IMREAD_COLOR | cv2.IMREAD_ANYDEPTH
 PNM_BINARY = (b"P5", b"P6")

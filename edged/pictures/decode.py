@@ -13,10 +13,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.camera.sources import tiff
-from edged.camera.sources.eight_bits import decoded
-from edged.camera.sources.source import Pixels
 from edged.errors import ImageError
+from edged.pictures import tiff
+from edged.pictures.eight_bits import decoded
+from edged.pictures.prepare import Pixels
 from edged.system.files import read_regular_file
 
 FORMATS = "JPEG, PNG, BMP, WebP, TIFF, PGM or PPM"
