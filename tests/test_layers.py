@@ -17,10 +17,10 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"cli"},
     {"quantization"},
     {"compress"},
-    {"teach", "evaluation", "inference", "batch", "fleet"},
+    {"teach", "evaluation", "inference", "batch", "fleet", "split"},
     {"cluster"},
     {"hub", "camera", "worker", "view", "bridge", "train"},  # processes, which never import each other
-    {"client", "runtime", "drawing"},
+    {"client", "runtime", "drawing", "tracing"},
     {"engine", "energy"},
     {"model"},
     {"config", "metrics"},

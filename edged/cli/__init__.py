@@ -143,7 +143,7 @@ def _configure_output(arguments: argparse.Namespace) -> None:
 def module_of(verb: str) -> str:
     """Name the module with `add_arguments` and `run`: `edged.cli.VERB`, or `command` in that package."""
     name = verb.replace("-", "_")
-    is_package = (Path(__file__).parent / name).is_dir()
+    is_package = (Path(__file__).parent / name / "command.py").is_file()
     return f"edged.cli.{name}.command" if is_package else f"edged.cli.{name}"
 
 

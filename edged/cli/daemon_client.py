@@ -5,7 +5,6 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import zmq
@@ -18,23 +17,20 @@ from edged.config.overrides import Override
 from edged.errors import ConfigError, EdgedError
 from edged.messages import (
     Forwarded,
-    JobTimes,
     LinkMessage,
     ProfileRequest,
     RecorderHello,
     RecordingEnded,
     RecordingStarted,
     Stop,
-    TraceBatch,
     TraceRequest,
-    TraceSpan,
-    WorkerHello,
     decode,
     encode,
 )
 from edged.system.exclusive_lock import try_lock
 from edged.system.paths import is_private, journal_path, link_address, runtime_directory
 from edged.system.plain_text import counted
+from edged.tracing.recording import RecordedProcess, RecordingRequest
 
 ANSWER_S = 10.0
 HEARTBEAT_LIMIT_S = 5.0  # during a recording the daemon sends at least one message per second
@@ -132,43 +128,6 @@ def daemon_runs(folder: Path) -> bool:
         return not try_lock(descriptor, shared=True)
     finally:
         os.close(descriptor)
-
-
-@dataclass(eq=False)
-class RecordedProcess:
-    """What one process recorded.
-
-    Times are by its own clock. Add `offset_ns` to convert them to the hub's clock; it is exact to `error_ns`.
-    """
-
-    recorder: RecorderHello | None = None
-    hello: WorkerHello | None = None
-    notes: list[TraceSpan] = field(default_factory=list)
-    jobs: list[JobTimes] = field(default_factory=list)
-    offset_ns: int = 0
-    error_ns: int | None = None
-
-    def add(self, message: LinkMessage) -> None:
-        """Add a message of the process. The most exact clock offset so far replaces the one before."""
-        match message:
-            case RecorderHello():
-                self.recorder = message
-            case WorkerHello():
-                self.hello = message
-            case TraceBatch():
-                self.notes += message.spans
-                self.jobs += message.jobs
-                if self.error_ns is None or message.error_ns < self.error_ns:
-                    self.offset_ns, self.error_ns = message.offset_ns, message.error_ns
-
-
-@dataclass(eq=False)
-class RecordingRequest:
-    """What all processes of a daemon recorded. `processes`: by peer (`worker/NAME`, `camera/NAME`, `hub`)."""
-
-    started: RecordingStarted
-    processes: dict[str, RecordedProcess] = field(default_factory=dict)
-    ended: RecordingEnded | None = None
 
 
 def record(daemon: DaemonClient, request: ProfileRequest | TraceRequest) -> RecordingRequest:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli.daemon_client import RecordingRequest, connect_daemon, record
+from edged.cli.daemon_client import connect_daemon, record
 from edged.errors import EdgedError
 from edged.messages import LinkMessage, ProfileRequest, RecordingStarted, TraceRequest
+from edged.tracing.recording import RecordingRequest
 from tests.eventually import LIMIT_S, eventually, in_background
 from tests.hub.running import Run, goes_on, while_it_runs
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from edged.cli.daemon_client import RecordedProcess, connect_daemon, record
+from edged.cli.daemon_client import connect_daemon, record
 from edged.cli.options import add_duration, duration, positive
 from edged.cli.profile.report import MS, Report, Subject
 from edged.cli.terminal import note
@@ -24,6 +24,7 @@ from edged.messages import JobTimes, ProfileRequest, RecorderHello, WorkerHello
 from edged.messages.recording import LONGEST_PROFILE_S
 from edged.system.machine_state import Account, Turn, watch
 from edged.system.plain_text import counted
+from edged.tracing.recording import RecordedProcess
 
 # Options that --attach excludes, since the worker decides, with their defaults.
 WORKER_DECIDES = {

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from edged.cli.plan_split.command import lines_of
-from edged.cli.plan_split.measure import measure
-from edged.cli.plan_split.search import Cost, PlannedPart, Way
-from edged.cli.plan_split.workers import Team
+from edged.cli.plan_split import lines_of
 from edged.config import CameraConfig, Config, WorkerConfig
 from edged.errors import DeviceError, EdgedError, ModelError
 from edged.hub.frames.queues import Pixels
 from edged.messages import CutPoint, Echo, LinkMessage, MeasureAnswer, MeasureRequest
+from edged.split.measure import measure
+from edged.split.search import Cost, PlannedPart, Way
+from edged.split.workers import Team
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
 from tests.system.scripted_machine import ScriptedMachine
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import zmq
 
-from edged.cli.plan_split.pump import Pump
-from edged.cli.plan_split.workers import Team
 from edged.hub.frames.queues import Pixels
 from edged.messages import Features, Job, LinkMessage, Scores
+from edged.split.pump import Pump
+from edged.split.workers import Team
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
 
 IMAGES = [b"the pixels"]

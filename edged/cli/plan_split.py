@@ -10,10 +10,6 @@ from typing import Any
 import yaml
 
 from edged.cli.options import add_duration, add_example, add_json, duration
-from edged.cli.plan_split.measure import measure, try_each
-from edged.cli.plan_split.pump import Tried
-from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, Unit, Way, Ways
-from edged.cli.plan_split.workers import run_workers
 from edged.cli.terminal import note, room_for_names, shortened, show
 from edged.config import Config, WorkerConfig
 from edged.config.load import load_config
@@ -22,6 +18,10 @@ from edged.errors import ConfigError
 from edged.messages import ModelInfo, WorkerHello
 from edged.messages.message import as_dict
 from edged.runtime.base import NUMPY
+from edged.split.measure import measure, try_each
+from edged.split.pump import Tried
+from edged.split.search import Ability, Cost, LinkSpeed, Unit, Way, Ways
+from edged.split.workers import run_workers
 from edged.system.machine_state import Account, watch
 
 PLACE_COLUMNS = 11 + 16 + 11  # of a single cut, beside the names and the units

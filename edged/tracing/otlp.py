@@ -14,9 +14,9 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from edged.cli.trace.frames import FrameWay, Piece
 from edged.errors import ConfigError, EdgedError
 from edged.system.python_packages import install_command
+from edged.tracing.frames import FrameWay, Piece
 
 PATH = "/v1/traces"  # of a collector, unless the endpoint names another one
 FRAMES = 200  # in a request

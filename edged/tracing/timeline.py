@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from edged.cli.daemon_client import RecordedProcess, RecordingRequest
-from edged.cli.trace.frames import Frame, FrameWay, Stages, device_clock, stages_of, ways
 from edged.messages import KernelCost
+from edged.tracing.frames import Frame, FrameWay, Stages, device_clock, stages_of, ways
+from edged.tracing.recording import RecordedProcess, RecordingRequest
 
 Event = dict[str, Any]
 

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from edged.cli.plan_split.pump import Pump, Tried
-from edged.cli.plan_split.search import Ability, LinkSpeed, PlannedPart, Unit, Way, Ways
-from edged.cli.plan_split.workers import ANSWER_S, Team, name_of
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
 from edged.hub.links.peers import QUEUED
 from edged.messages import AssignPart, Echo, MeasureAnswer, MeasureRequest
+from edged.split.pump import Pump, Tried
+from edged.split.search import Ability, LinkSpeed, PlannedPart, Unit, Way, Ways
+from edged.split.workers import ANSWER_S, Team, name_of
 from edged.system.machine_state import UNWATCHED, Machine, Turn, in_one_state
 
 ROUND_TRIPS = 20

@@ -1,8 +1,8 @@
 """A device's clock, told from what its host saw of its jobs."""
 
-from edged.cli.daemon_client import RecordedProcess
-from edged.cli.trace.frames import device_clock, stages_of
 from edged.messages import DeviceTimes, JobTimes, TraceBatch
+from edged.tracing.frames import device_clock, stages_of
+from edged.tracing.recording import RecordedProcess
 
 AHEAD = 5_000  # by so much the device's clock is before its host's
 

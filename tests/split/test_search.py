@@ -5,7 +5,8 @@ from itertools import combinations, pairwise, permutations
 
 import pytest
 
-from edged.cli.plan_split.search import (
+from edged.messages import CutPoint, MeasureAnswer
+from edged.split.search import (
     Ability,
     Cost,
     Costs,
@@ -19,7 +20,6 @@ from edged.cli.plan_split.search import (
     best_for_throughput,
     total,
 )
-from edged.messages import CutPoint, MeasureAnswer
 
 LAYERS = (4.0, 2.0, 2.0, 4.0)  # seconds; the places between and around them are 0 … 4
 FREE = LinkSpeed(0.0, 0.0, 0.0)

@@ -1,6 +1,6 @@
 """A frame's way, in pieces: without gaps, whatever the clocks say."""
 
-from edged.cli.trace.frames import FrameStop, Piece, laid_out
+from edged.tracing.frames import FrameStop, Piece, laid_out
 
 
 def pieces(stops: list[FrameStop], begin_ns: int = 100, end_ns: int = 200) -> list[tuple[str, int]]:

@@ -6,11 +6,11 @@ import signal
 import msgspec
 import pytest
 
-from edged.cli.plan_split.workers import Team
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
 from edged.hub.children.child import Child
 from edged.messages import AssignPart, Job, JobFailed, MeasureAnswer, MeasureRequest
+from edged.split.workers import Team
 from tests.cli.scripted import MODEL, ScriptedLinks, hello_of
 from tests.eventually import eventually
 

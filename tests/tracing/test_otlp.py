@@ -11,9 +11,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from edged.cli.trace.frames import FrameWay, Piece
-from edged.cli.trace.otlp import FRAMES, collector_url, send_frames
 from edged.errors import ConfigError, EdgedError
+from edged.tracing.frames import FrameWay, Piece
+from edged.tracing.otlp import FRAMES, collector_url, send_frames
 
 MS = 1_000_000
 

@@ -6,8 +6,8 @@ Clocks of other hosts are converted to that of the hub's host.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from edged.cli.daemon_client import RecordedProcess
 from edged.messages import JobTimes, TraceSpan
+from edged.tracing.recording import RecordedProcess
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import zmq
 
-from edged.cli.plan_split.measure import link_speed
-from edged.cli.plan_split.workers import Team
 from edged.hub.frames.queues import Pixels
 from edged.messages import Echo, LinkMessage
+from edged.split.measure import link_speed
+from edged.split.workers import Team
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
 
 S_PER_BYTE = 1e-7  # ten megabytes a second

@@ -7,12 +7,12 @@ from pathlib import Path
 from edged.cli.daemon_client import add_daemon, connect_daemon, record
 from edged.cli.options import add_duration, add_example, add_json, duration
 from edged.cli.terminal import warn
-from edged.cli.trace.otlp import check_installed, collector_url, send_frames
-from edged.cli.trace.timeline import frame_ways, trace_file
 from edged.errors import ConfigError, EdgedError
 from edged.messages import TraceRequest
 from edged.messages.recording import LONGEST_TRACE_S
 from edged.system.plain_text import counted
+from edged.tracing.otlp import check_installed, collector_url, send_frames
+from edged.tracing.timeline import frame_ways, trace_file
 
 SECONDS = 5.0
 VIEWER = "https://ui.perfetto.dev"

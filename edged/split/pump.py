@@ -8,11 +8,11 @@ from itertools import count
 from statistics import fmean
 
 from edged.arithmetic import quartiles
-from edged.cli.plan_split.workers import ANSWER_S, Team, name_of
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError
 from edged.hub.frames.queues import Pixels
 from edged.messages import Features, Job, Scores
+from edged.split.workers import ANSWER_S, Team, name_of
 from edged.system.machine_state import ANY
 
 ALLOWED_S = 60.0
