@@ -15,18 +15,27 @@ from tests.eventually import LIMIT_S
 MODULES = ("edged.cli.terminal", "pydantic_core", "edged.config", "zmq.backend", "edged.hub.wiring")
 
 
+EDGED = """
+import os, runpy, signal, sys
+
+class Interruption:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            os.kill(os.getpid(), signal.SIGINT)
+
+module, *sys.argv = sys.argv[1:]
+sys.meta_path.insert(0, Interruption())
+runpy.run_module("edged", run_name="__main__", alter_sys=True)
+"""
+
+
 def interrupted_at(module: str, *arguments: str, **environment: str) -> tuple[int, str]:
-    """Interrupt `edged …` as soon as it has imported a module; return its exit code and its standard error."""
-    command = [sys.executable, "-X", "importtime", "-m", "edged", *arguments]
-    started = subprocess.Popen(command, stdout=-3, stderr=-1, text=True, env=os.environ | environment)
-    assert started.stderr
-    with started:
-        for line in started.stderr:
-            if line.rpartition("|")[2].strip() == module:
-                started.send_signal(signal.SIGINT)
-                break
-        errors = started.stderr.read()
-        return started.wait(LIMIT_S), errors
+    """Interrupt `edged …` as it begins to import a module; return its exit code and its standard error."""
+    command = [sys.executable, "-c", EDGED, module, "edged", *arguments]
+    ended = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | environment, timeout=LIMIT_S, check=False
+    )
+    return ended.returncode, ended.stderr
 
 
 @pytest.fixture
