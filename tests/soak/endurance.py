@@ -19,6 +19,7 @@ from typing import Any
 
 import psutil
 
+from edged.system.process_end import ON_REQUEST
 from tests.e2e.broker import mosquitto
 from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
 from tests.eventually import free_port
@@ -96,9 +97,10 @@ def _median(looks: list[Look]) -> Look:
 
 
 def _verb(process: psutil.Process) -> str:
-    """Return the verb of an edged process, and which one: `camera cam3`; empty for a compiler."""
+    """Return the verb of an edged process, and which one: `camera cam3`; empty for compilers and spare workers."""
     words = process.cmdline()
-    return " ".join(words[words.index("edged") + 1 :][:2]) if "edged" in words else ""
+    is_named = "edged" in words and ON_REQUEST not in words
+    return " ".join(words[words.index("edged") + 1 :][:2]) if is_named else ""
 
 
 def sections(mqtt: int, nats: int) -> dict[str, Any]:
