@@ -108,11 +108,11 @@ class LiveVideo:
                 if packet.stream_index == self._stream.index and packet.size:
                     return packet
             else:
-                raise NoPictureError("the other side closed the connection")
+                raise NoPictureError("the other side closed the connection, or sends what cannot be decoded")
         except av.ExitError:
             pass  # PyAV's, after the time-out
         except av.FFmpegError as error:
-            raise NoPictureError(f"FFmpeg reports: {error.strerror}") from None
+            raise NoPictureError(f"it sends what cannot be decoded: {error.strerror}") from None
         raise NoPictureError(f"no picture for {self._timeout_s:g} s", "late")
 
     def _decode(self, packet: "Packet[Stream]") -> None:
