@@ -23,8 +23,6 @@ MOST_PRODUCTS = 2**18  # of one matrix multiplication: OpenBLAS would use furthe
 
 Region = tuple[float, float, float, float]
 
-WHOLE: Region = (0.0, 0.0, 1.0, 1.0)
-
 
 @dataclass(frozen=True)
 class Span:

@@ -44,11 +44,6 @@ class Login:
         """Remember how the camera asks (the values of WWW-Authenticate), for this request and the next ones."""
         self._challenges = challenges
 
-    @property
-    def realms(self) -> list[str]:
-        """Return the realms of the Digest challenges."""
-        return [_values(each).get("realm", "") for each in self._challenges if _is_digest(each)]
-
     def authorization(self, target: str, method: str = "GET") -> str | None:
         """Return the header for a request of `target`; None if the camera has not asked."""
         for challenge in sorted(self._challenges, key=_strength):
