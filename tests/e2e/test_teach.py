@@ -20,7 +20,7 @@ from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
 from tests.eventually import eventually, in_background
 from tests.given_time import GivenTime
 
-CROPS = 40
+CROPS = 60
 FRESH = 40  # frames of each label that are looked at
 COMMAND_S = 600.0  # on a machine that is busy
 OVERLOAD = {"link_full", "superseded", "stale", "shutdown"}  # what a busy machine drops, never a worker
