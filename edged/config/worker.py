@@ -28,7 +28,7 @@ class WorkerConfig(Section):
     precision: Precision = Field(
         "fp32",
         description="How numbers are stored; sums are always fp32. fp16-weights: weights as fp16; fp16: tensors "
-        "too; bf16: both as bfloat16, fast where a CPU multiplies it. See `edged bench --precision` for the error",
+        "too; bf16: both as bfloat16, fast where a CPU multiplies it. `edged verify --precision` shows the error",
     )
     threads: int | None = Field(
         None,

@@ -6,34 +6,23 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged.config import Precision
+from edged.engine.agreement import SCORES_CLOSE, Agreement, Array, share_of_range
 from edged.engine.device import Device
-from edged.engine.planner import STORED, make_plan
-from edged.engine.proving import (
-    SCORES_CLOSE,
-    inputs_in_graph,
-    operator_error,
-    prepared_by_reference,
-    share_of_range,
-    written_tensors,
-)
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
-from edged.engine.tuning.task import HALF_TOLERANCE, TOLERANCE, Listener
+from edged.engine.tuning.task import HALF_TOLERANCE, TOLERANCE
 from edged.model import reference
 from edged.model.cost import kind_of
-from edged.model.graph import Graph, OnHost
+from edged.model.graph import Float32, Graph, OnHost
 from edged.model.model_part import ModelPart
 from edged.model.package import Input
 
 ON_HOST = "on_host"  # in place of a variant, as in profiles
-
-Array = NDArray[Any]
 
 
 @dataclass
@@ -54,7 +43,7 @@ class VerifiedLayer:
     is_right: bool = True
     compared: bool = True
 
-    def meet(self, own: float | None, total: float, largest: float, *, is_right: bool) -> None:
+    def include(self, own: float | None, total: float, largest: float, *, is_right: bool) -> None:
         """Include another picture. `own`: None if it cannot be compared."""
         self.own = max(self.own, own or 0.0)
         self.total = max(self.total, total)
@@ -81,17 +70,14 @@ class Verification:
         cache: Path | None = None,
     ) -> None:
         self._graph, self._input, self._precision = graph, wanted, precision
-        part, listener = ModelPart(graph, wanted), Listener(chooser)
-        plan = make_plan(part, device, batch, precision, listener)
-        self._written = written_tensors(plan, listener.sites)
-        self._prepared_name = plan.prepared.name if plan.prepared else graph.input
-        self._output, self._batch = plan.output.name, batch
+        part, self._batch = ModelPart(graph, wanted), batch
+        self._agreement = Agreement(part, device, batch=batch, precision=precision, chooser=chooser)
         self._runtime = Runtime(
             part, device, batch=batch, precision=precision, chooser=chooser, in_flight=1, cache=cache
         )
         self.device_name = self._runtime.device_name
-        self._prepared = VerifiedLayer("pictures", "prepared", plan.launches[0].kernel)
-        self._sites = {site.operator.name: site for site in listener.sites}
+        self._prepared = VerifiedLayer("pictures", "prepared", self._agreement.first_kernel)
+        self._sites = {site.operator.name: site for site in self._agreement.sites}
         variants = {name: chooser.choose(site).variant.name for name, site in self._sites.items()}
         self._layers = [
             VerifiedLayer(operator.name, kind_of(operator), variants.get(operator.name, ON_HOST))
@@ -140,42 +126,37 @@ class Verification:
         """
         for start in range(0, len(images), self._batch):
             job = images[start : start + self._batch]
-            outputs, tensors = self._runtime.observe(job, self._written, last=len(job))
-            tensors[self._output] = outputs
+            outputs, tensors = self._runtime.observe(job, self._agreement.written, last=len(job))
+            tensors[self._agreement.output] = outputs
             for place in range(len(job)):
                 one = {name: tensor[place : place + 1] for name, tensor in tensors.items()}
-                self._meet(job[place : place + 1], one)
+                self._include(job[place : place + 1], one)
             yield outputs.reshape(len(job), -1)
 
-    def _meet(self, image: NDArray[np.uint8], tensors: Mapping[str, Array]) -> None:
+    def _include(self, image: NDArray[np.uint8], tensors: Mapping[str, Array]) -> None:
         """Compare the tensors of one picture."""
         prepared = reference.prepare(image, self._input)
         with np.errstate(all="ignore"):  # a network may overflow by itself
             expected = reference.run_all(self._graph, prepared, np.float64)
-            of_reference = prepared_by_reference(self._graph, self._prepared_name, prepared)
-            self._meet_prepared(tensors.get(self._prepared_name), of_reference)
+            self._include_prepared(tensors, prepared)
             for layer in self._layers:
-                self._meet_layer(layer, tensors, expected[self._outputs[layer.layer]])
-        self._meet_scores(tensors[self._output], expected[self._output])
+                self._include_layer(layer, tensors, expected[self._outputs[layer.layer]])
+        self._include_scores(tensors[self._agreement.output], expected[self._agreement.output])
 
-    def _meet_prepared(self, found: Array | None, expected: Array) -> None:
-        if found is None:
-            return
-        share = share_of_range(found, expected)
-        limit = HALF_TOLERANCE if self._precision in STORED else TOLERANCE
-        self._prepared.meet(share, share, float(np.abs(expected).max()), is_right=share <= limit)
+    def _include_prepared(self, tensors: Mapping[str, Array], inputs: Float32) -> None:
+        if error := self._agreement.prepared(tensors, inputs):
+            largest = float(np.abs(self._agreement.prepared_by_reference(inputs)).max())
+            self._prepared.include(error.share, error.share, largest, is_right=error.is_right)
 
-    def _meet_layer(self, layer: VerifiedLayer, tensors: Mapping[str, Array], expected: Array) -> None:
+    def _include_layer(self, layer: VerifiedLayer, tensors: Mapping[str, Array], expected: Array) -> None:
         found = tensors[self._outputs[layer.layer]]
-        own = None
-        if site := self._sites.get(layer.layer):
-            inputs = tuple(np.asarray(each, np.float64) for each in inputs_in_graph(self._graph, site, tensors))
-            own = operator_error(site, inputs, found)
+        site = self._sites.get(layer.layer)
+        own = self._agreement.operator(site, tensors, np.float64) if site else None
         total = share_of_range(np.asarray(found, np.float64).reshape(expected.shape), expected)
         largest = float(np.abs(expected).max())
-        layer.meet(own.share if own else None, total, largest, is_right=own is None or own.is_right)
+        layer.include(own.share if own else None, total, largest, is_right=own is None or own.is_right)
 
-    def _meet_scores(self, found: Array, expected: Array) -> None:
+    def _include_scores(self, found: Array, expected: Array) -> None:
         self.expected.append(expected.reshape(-1))
         self.scores_error = max(self.scores_error, share_of_range(found.reshape(-1), expected.reshape(-1)))
         self.same_class += bool(np.isfinite(found).all() and found.argmax() == expected.argmax())

@@ -3,12 +3,10 @@
 import json
 from pathlib import Path
 
-import cv2
-import numpy as np
 import pytest
 
-from edged.cli.bench.measure import time_in_turn
 from edged.cli.bench.report import as_table, report
+from edged.cli.bench.timing import time_in_turn
 from edged.cli.pictures import random_images
 from edged.config import ModelConfig
 from edged.model.package import load_model
@@ -25,16 +23,6 @@ KEYS = {"model", "size", "batch", "device", "precision", "runs", "seconds", "hos
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with a small network."""
     return small_network(tmp_path_factory.mktemp("model") / "small.onnx")
-
-
-@pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with three of them."""
-    folder = tmp_path_factory.mktemp("pictures")
-    for index in range(3):
-        pixels = np.random.default_rng(index).integers(0, 256, (20, 30, 3), np.uint8)
-        cv2.imwrite(str(folder / f"{index}.png"), pixels)
-    return folder
 
 
 def test_a_program_reads_one_object(model: Path) -> None:
@@ -73,29 +61,6 @@ def test_two_variants_are_set_side_by_side(model: Path) -> None:
     assert words == ["convolution", "auto", "naive", "naive"]
 
 
-@pytest.mark.deep
-def test_the_error_of_each_layer_is_shown_for_a_precision(model: Path, pictures: Path) -> None:
-    arguments = ("--model", model, "--runs", 1, "--precision", "fp16", "--images", pictures)
-
-    found = json.loads(edged("bench", *arguments, "--json").stdout)
-    table = edged("bench", *arguments).stdout
-
-    assert found["precision"] == "fp16"
-    assert (found["error"]["images"], found["error"]["pictures"]) == (3, str(pictures))
-    layers = {layer["layer"]: layer["share"] for layer in found["error"]["layers"]}
-    assert layers.keys() == {"a", "c", "scores"}  # `b` is the end of `a`, and `d` is `c` itself
-    assert 0 < max(layers.values()) < 0.01
-    assert [line.split()[0] for line in table.splitlines()[-4:-1]] == list(layers)
-    assert table.endswith(f"the first class is that of fp32 for {found['error']['agree']} of 3\n")
-
-
-def test_random_images_are_said_to_say_little(model: Path) -> None:
-    done = edged("bench", "--model", model, "--runs", 1, "--precision", "fp16-weights")
-
-    assert "on 8 random images, which say little" in done.stdout
-    assert done.stdout.endswith("give --images FOLDER for figures of your own\n")
-
-
 def test_random_weights_are_announced() -> None:
     done = edged("bench", "--model", "resnet18", "--size", 32, "--runs", 1, "--device", "numpy", "--json")
 
@@ -112,7 +77,8 @@ def test_random_weights_are_announced() -> None:
         (("--batch", 65), 2, "--batch: expected 1 to 64 frames, found 65"),
         (("--device", "numpy", "--conv", "naive"), 2, "numpy has no variants"),
         (("--device", "numpy", "--precision", "fp16"), 2, "numpy computes in fp32"),
-        (("--images", "nowhere"), 2, "--images nowhere: expected a folder with pictures"),
+        (("--energy", "--images", "nowhere"), 2, "--images nowhere: expected a folder with pictures"),
+        (("--images", "photos"), 2, "add --energy, or see the error of each layer by `edged verify MODEL"),
     ],
 )
 def test_a_mistake_is_one_clear_error(model: Path, mistake: tuple[str | int, ...], code: int, words: str) -> None:

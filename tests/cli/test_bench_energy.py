@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from edged.cli import run_command_line
-from edged.cli.bench import measure
+from edged.cli.bench import energy as metering
 from edged.energy import reader
 from tests.cli.models import small_network
 from tests.energy.sysfs import JETSON, jetson
@@ -21,8 +21,8 @@ LABELS = "abcde"
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure, "IDLE_S", 0.1)
-    monkeypatch.setattr(measure, "TURN_S", 0.1)
+    monkeypatch.setattr(metering, "IDLE_S", 0.1)
+    monkeypatch.setattr(metering, "METERED_S", 0.1)
     monkeypatch.setattr(reader, "PATIENCE_S", LIMIT_S)  # a busy machine reads late
 
 
@@ -78,7 +78,7 @@ def test_the_table_says_how_joules_are_known_and_why_labels_are_not(
 def test_the_bundled_model_reads_digits_whose_truth_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("edged.cli.bench.measure.MOST", 10)
+    monkeypatch.setattr("edged.cli.bench.accuracy.MOST", 10)
 
     bench("--sysfs", tmp_path, "--json")
 

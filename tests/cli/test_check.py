@@ -182,7 +182,7 @@ def test_less_than_fp32_is_said_with_where_its_error_is_shown(
     _, found = check(file, capsys)
 
     assert "runs the model in fp16-weights" in found["worker 0"]
-    assert "`edged bench --model … --device auto --precision fp16-weights --images FOLDER`" in found["worker 0"]
+    assert "`edged verify … --device auto --precision fp16-weights --images FOLDER`" in found["worker 0"]
 
 
 def test_the_default_devices_fall_back_to_numpy_without_opencl(tmp_path: Path) -> None:

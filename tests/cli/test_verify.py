@@ -33,10 +33,10 @@ def test_a_right_device_agrees_with_the_reference_and_onnxruntime(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = models.small_network(tmp_path / "model.onnx")
-    for seed in range(3):
+    for seed in range(6):
         picture(tmp_path / "photos" / f"{seed}.png", seed)
 
-    options = ["--preprocess", "imagenet", "--batch", "2", "--html", str(tmp_path / "page.html")]
+    options = ["--count", "3", "--preprocess", "imagenet", "--batch", "2", "--html", str(tmp_path / "page.html")]
     found = verified(capsys, model, "--images", tmp_path / "photos", *options)
 
     assert (found["trusted"], found["begins"], found["pictures"]) == (True, None, 3)

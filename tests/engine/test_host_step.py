@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from edged.config import ModelConfig, Precision
+from edged.engine.agreement import Agreement
 from edged.engine.device import Device
-from edged.engine.layer_outputs import LayerOutputs
 from edged.engine.planner import RULES
 from edged.engine.runtime import Runtime
 from edged.errors import ModelError
@@ -82,9 +82,11 @@ def test_between_two_launches_it_is_the_same(
 def test_layer_by_layer_it_is_the_same(
     network_device: Device, programs_directory: Path, model: Model, images: np.ndarray
 ) -> None:
-    layers = LayerOutputs(model.graph, model.input, network_device, "fp32", RULES, programs_directory)
+    part = ModelPart(model.graph, model.input)
+    runtime = Runtime(part, network_device, cache=programs_directory)
+    written = Agreement(part, network_device, batch=1, precision="fp32", chooser=RULES).written
 
-    tensors = layers.compute(images[:1])
+    _, tensors = runtime.observe(images[:1], written, last=1)
 
     expected = reference.run_all(model.graph, reference.prepare(images[:1], model.input))
     for name, found in tensors.items():

@@ -10,15 +10,22 @@ from edged.engine.device import Device
 from edged.engine.selection import Rules
 from edged.engine.verifying import Verification
 from edged.model import reference
+from edged.model.graph import Conv, Graph
 from tests.engine.networks import RGB, random_images, small_network
 from tests.engine.wrong_kernels import MAX_IS_MIN, WRONG_DENSE, WRONG_DENSE_SPLIT, wrong_kernel
 
 
 def verified(
-    device: Device, programs: Path, *, pictures: int = 3, batch: int = 2, precision: Precision = "fp32"
+    device: Device,
+    programs: Path,
+    *,
+    pictures: int = 3,
+    batch: int = 2,
+    precision: Precision = "fp32",
+    graph: Graph | None = None,
 ) -> Verification:
-    """A network with every operator, on random images."""
-    network = small_network()
+    """A network, by default one with every operator, on random images."""
+    network = graph or small_network()
     found = Verification(network, RGB, device, precision=precision, chooser=Rules(), batch=batch, cache=programs)
     images = random_images(RGB, pictures)
     try:
@@ -81,3 +88,18 @@ def test_pictures_that_are_prepared_wrongly_are_the_first_error(
         found = verified(network_device, programs_directory, pictures=1, batch=1)
 
     assert found.first_wrong is found.layers[0]
+
+
+@pytest.mark.deep
+def test_values_beyond_a_half_are_shown_where_they_begin(network_device: Device, programs_directory: Path) -> None:
+    graph = small_network()
+    up = next(operator for operator in graph.operators if operator.name == "up")
+    assert isinstance(up, Conv)
+    up.bias[3] = 1e5
+
+    found = verified(network_device, programs_directory, pictures=1, batch=1, precision="fp16", graph=graph)
+
+    errors = {layer.layer: layer for layer in found.layers}
+    assert errors["pool"].total < 1e-2
+    assert (errors["up"].total, errors["up"].compared) == (float("inf"), False)
+    assert not found.is_trusted

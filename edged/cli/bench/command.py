@@ -1,4 +1,4 @@
-"""`edged bench`: measure the time, error and energy of a network on a device."""
+"""`edged bench`: measure the time, energy and accuracy of a network on a device."""
 
 import argparse
 from collections.abc import Sequence
@@ -6,18 +6,10 @@ from pathlib import Path
 from typing import get_args
 
 from edged import config
-from edged.cli.bench.measure import (
-    Errors,
-    accuracy_of,
-    add_energy_options,
-    energy_of,
-    errors_of,
-    is_energy_known,
-    known_pictures,
-    settle,
-    time_in_turn,
-)
+from edged.cli.bench.accuracy import accuracy_of, known_pictures
+from edged.cli.bench.energy import add_energy_options, energy_of, is_energy_known
 from edged.cli.bench.report import Report, as_json, as_table, energy_and_accuracy, report
+from edged.cli.bench.timing import settle, time_in_turn
 from edged.cli.model_options import (
     add_model_options,
     add_plan_options,
@@ -27,28 +19,26 @@ from edged.cli.model_options import (
     variants_of,
 )
 from edged.cli.options import add_example, add_json, positive
-from edged.cli.pictures import chosen_of, pictures_of, random_images
+from edged.cli.pictures import chosen_of, random_images
 from edged.cli.terminal import show
 from edged.errors import ConfigError
 from edged.model.graph import Quantize
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyRuntime
-from edged.runtime.proven import open_proven, proven_chooser
-from edged.runtime.select import device_for, is_numpy, opencl_device
+from edged.runtime.proven import open_proven
+from edged.runtime.select import is_numpy, opencl_device
 from edged.system.machine_state import Account, watch
-
-RANDOM_IMAGES = 8  # to measure errors with, where no pictures are given
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, its execution plan and what to measure."""
-    precision = "as in the config; if given, the error of each layer is printed too"
+    precision = "as in the config (the error of each layer: edged verify)"
     add_plan_options(parser, device="device, as in the config, or numpy", precision=precision)
     parser.set_defaults(precision=None)  # not given
     add_variants(parser, compare="compare with this variant, timed in turn with the first")
     parser.add_argument("--runs", type=positive, default=50, metavar="N", help="jobs to time (default: 50)")
-    images = "pictures for the error and, with --energy, the accuracy (default: random images)"
+    images = "with --energy: pictures for the accuracy, in a folder for each label (default: synthetic digits)"
     parser.add_argument("--images", type=Path, metavar="FOLDER", help=images)
     add_energy_options(parser)
     add_json(parser)
@@ -57,14 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the times of one or two variants, and the errors of the first."""
+    """Print the times of one or two variants; with --energy, also their joules and accuracy."""
     _check(arguments)
     model = given_model(arguments)
     show_preparation(model)
     variants = variants_of(arguments)
     runtimes = [_open(model, arguments, variant) for variant in variants]
-    images_given = arguments.images and not _is_numpy(arguments)
-    errors = _errors(model, arguments) if arguments.precision or images_given else None
     with watch(computes=_is_numpy(arguments) or opencl_device(arguments.device).kind == "cpu") as machine:
         timings = time_in_turn(runtimes, random_images(model.input, arguments.batch), arguments.runs, machine)
     account = Account.of(*(timing.states for timing in timings))
@@ -75,9 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.energy:
         _add_energy(reports, runtimes, model, arguments)
     if arguments.json:
-        print(as_json(reports, errors))
+        print(as_json(reports))
     else:
-        show("\n\n".join([as_table(reports, account), *([errors.as_table()] if errors else [])]))
+        show(as_table(reports, account))
     return 0
 
 
@@ -120,11 +108,13 @@ def _check(arguments: argparse.Namespace) -> None:
     if _is_numpy(arguments):
         if arguments.conv != "auto" or arguments.compare:
             raise ConfigError("device numpy has no variants: remove --conv and --compare")
-        if arguments.precision or (arguments.images and not arguments.energy):
-            raise ConfigError(
-                "device numpy computes in fp32, and errors are measured against it: "
-                "remove --precision and --images"
-            )
+        if arguments.precision:
+            raise ConfigError("device numpy computes in fp32: remove --precision")
+    if arguments.images and not arguments.energy:
+        raise ConfigError(
+            "--images is for the accuracy, which --energy measures: add --energy, or see the error of each layer "
+            "by `edged verify MODEL --images FOLDER`"
+        )
     if arguments.images:
         chosen_of(arguments.images)
 
@@ -141,17 +131,6 @@ def _open(
     if runtime.compose():
         settle(runtime, random_images(model.input, arguments.batch))
     return runtime
-
-
-def _errors(model: Model, arguments: argparse.Namespace) -> Errors:
-    device = device_for(model.graph, arguments.device, _precision(arguments))
-    from edged.engine.layer_outputs import LayerOutputs
-
-    chooser = proven_chooser(device, arguments.conv)
-    outputs = LayerOutputs(model.graph, model.input, device, _precision(arguments), chooser)
-    if arguments.images is None:
-        return errors_of(model, outputs, random_images(model.input, RANDOM_IMAGES))
-    return errors_of(model, outputs, pictures_of(arguments.images, model.input), str(arguments.images))
 
 
 def _precision(arguments: argparse.Namespace) -> config.Precision:

@@ -7,7 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from edged.arithmetic import median_and_p99, quartiles
-from edged.cli.bench.measure import Accuracy, Consumption, Energy, Errors, Timing
+from edged.cli.bench.accuracy import Accuracy
+from edged.cli.bench.energy import Consumption, Energy
+from edged.cli.bench.timing import Timing
 from edged.config import Precision
 from edged.model.cost import macs
 from edged.model.package import Model
@@ -134,12 +136,11 @@ def _of_state(timing: Timing, state: str) -> dict[str, Any]:
     return {"runs": len(of_state.seconds), "median": middle, "quartiles": [low, high]}
 
 
-def as_json(reports: Sequence[Report], errors: Errors | None = None) -> str:
-    """Return the first report for JSON, with the second as `compared` and its errors as `error`."""
+def as_json(reports: Sequence[Report]) -> str:
+    """Return the first report for JSON, with the second as `compared`."""
     first, *others = reports
     compared = {"compared": others[0]} if others else {}
-    error = {"error": errors.as_object()} if errors else {}
-    return json.dumps(first | compared | error)
+    return json.dumps(first | compared)
 
 
 def as_table(reports: Sequence[Report], account: Account) -> str:

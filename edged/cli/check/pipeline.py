@@ -226,7 +226,7 @@ def _precision(worker: WorkerConfig) -> str:
     """Describe a precision below fp32, and how to see its error."""
     if worker.precision == "fp32":
         return ""
-    how = f"edged bench --model … --device {worker.device} --precision {worker.precision} --images FOLDER"
+    how = f"edged verify … --device {worker.device} --precision {worker.precision} --images FOLDER"
     return f" in {worker.precision}, whose error `{how}` shows"
 
 

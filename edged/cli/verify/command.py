@@ -16,7 +16,7 @@ from edged.cli.model_options import (
     model_config,
     show_preparation,
 )
-from edged.cli.options import add_example, add_json
+from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import pictures_of, random_images
 from edged.cli.terminal import StatusLine, note
 from edged.errors import ConfigError, DeviceError
@@ -31,15 +31,17 @@ if TYPE_CHECKING:
     from edged.engine.verifying import Verification
 
 RANDOM_IMAGES = 2
-MOST = 16  # pictures of a folder: the reference computes each of them in float64
+MOST = 16  # pictures of a folder, if not given: the reference computes each of them in float64
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, its execution plan and the pictures."""
     parser.add_argument("model", metavar="MODEL", help="an ONNX file, or a named model")
     add_plan_options(parser)
-    images = f"folder of pictures, of which up to {MOST} are compared (default: random images)"
+    images = "folder of pictures to compare (default: random images)"
     parser.add_argument("--images", type=Path, metavar="FOLDER", help=images)
+    count = f"compare at most N pictures of the folder, evenly spaced (default: {MOST})"
+    parser.add_argument("--count", type=positive, default=MOST, metavar="N", help=count)
     html = "also write a page with a chart of the errors and the pictures with their answers"
     parser.add_argument("--html", type=Path, metavar="FILE.html", help=html)
     add_input_options(parser, "input of the model, if its file does not describe it")
@@ -57,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError("device numpy is the reference: give an OpenCL device (`edged devices` lists them)")
     model = given_model(arguments)
     show_preparation(model)
-    images = _images(model, arguments.images)
+    images = _images(model, arguments)
     from edged.cli.verify.report import VerifyReport
 
     verification = _open(model, arguments)
@@ -75,9 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if report.is_trusted else DeviceError.exit_code
 
 
-def _images(model: Model, folder: Path | None) -> NDArray[np.uint8]:
-    if folder:
-        return pictures_of(folder, model.input, MOST)
+def _images(model: Model, arguments: argparse.Namespace) -> NDArray[np.uint8]:
+    if arguments.images:
+        return pictures_of(arguments.images, model.input, arguments.count)
     note("random images are compared; give --images FOLDER for pictures as your cameras see them")
     return random_images(model.input, RANDOM_IMAGES)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.drawing.chart import COLORS, Chart, LinearAxis, LogAxis
-from edged.engine.proving import share_of_range
+from edged.engine.agreement import share_of_range
 from edged.engine.verifying import Verification, VerifiedLayer
 from edged.evaluation.onnxruntime_scores import OtherScores
 from edged.model.package import Model

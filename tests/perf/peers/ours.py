@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.cli.bench.measure import settle
+from edged.cli.bench.timing import settle
 from edged.config import ModelConfig, Precision
 from edged.engine.launch_cost import packed_bytes
 from edged.engine.packed import weights_of
