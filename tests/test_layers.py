@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 LEVELS = (  # a package imports those of the levels below its own alone
     {"__main__"},
     {"cli"},
-    {"quantization"},
+    {"quantization", "doctor"},
     {"compress"},
     {"teach", "evaluation", "inference", "batch", "fleet", "split"},
     {"cluster"},

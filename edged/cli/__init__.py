@@ -18,7 +18,6 @@ from typing import NoReturn
 
 from edged.cli.options import add_example, add_verbosity, leaf_parsers
 from edged.cli.print_version import PrintVersion
-from edged.cli.terminal import INDENT, compiling_shown, print_notes
 from edged.cli.verbs import VERBS, GroupedHelp
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
 from edged.system import log
@@ -27,6 +26,7 @@ from edged.system.own_command import as_typed, examples_as_typed, name_config
 from edged.system.plain_text import fitted, printable_lines
 from edged.system.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
 from edged.system.systemd import is_started_by_systemd
+from edged.system.terminal import INDENT, compiling_shown, print_notes
 
 PROCESSES = {"run", "demo", "camera", "worker"}
 SERVICES = PROCESSES | {"bridge", "view"}  # they configure the log themselves, at level info

@@ -16,12 +16,12 @@ from edged.bridge.mqtt import MqttBridge
 from edged.bridge.nats import NatsBridge
 from edged.bridge.retained import RetainedTopics
 from edged.cli.options import add_example, add_hub_keys
-from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.client.subscription import Subscription
 from edged.config import Config, MqttConfig, NatsConfig
 from edged.config.load import load_config
 from edged.config.validation_errors import missing_section
 from edged.system import log
+from edged.system.terminal import interrupt_on_sigterm, note
 from edged.transport.client_socket import Curve, curve_of
 
 POLL_MS = 100

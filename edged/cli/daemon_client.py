@@ -10,10 +10,9 @@ from pathlib import Path
 import zmq
 
 from edged.cli.options import add_settings, config_or_demo
-from edged.cli.terminal import EVERY_S, StatusLine
-from edged.config import Config
 from edged.config.load import load_config
 from edged.config.overrides import Override
+from edged.config.running_daemon import runtime_folder_of
 from edged.errors import ConfigError, EdgedError
 from edged.messages import (
     Forwarded,
@@ -27,9 +26,9 @@ from edged.messages import (
     decode,
     encode,
 )
-from edged.system.exclusive_lock import try_lock
-from edged.system.paths import is_private, journal_path, link_address, runtime_directory
+from edged.system.paths import is_private, link_address
 from edged.system.plain_text import counted
+from edged.system.terminal import EVERY_S, StatusLine
 from edged.tracing.recording import RecordedProcess, RecordingRequest
 
 ANSWER_S = 10.0
@@ -109,25 +108,6 @@ def _address(where: str | Path | None, settings: Sequence[Override]) -> str:
             "has the file another node or journal now?"
         )
     return link_address(folder)
-
-
-def runtime_folder_of(config: Config) -> Path:
-    """Return the folder of the sockets of the daemon that runs by this config."""
-    return runtime_directory(journal_path(config.node, config.journal.path))
-
-
-def daemon_runs(folder: Path) -> bool:
-    """Return whether a hub of this user holds the lock of the runtime folder `folder`."""
-    if not is_private(folder):  # absent, or another user's
-        return False
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return not try_lock(descriptor, shared=True)
-    finally:
-        os.close(descriptor)
 
 
 def record(daemon: DaemonClient, request: ProfileRequest | TraceRequest) -> RecordingRequest:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from edged.camera.discover import CameraFound, list_cameras
 from edged.cli.options import add_example, add_json, add_sysfs
 from edged.cli.slow_steps import SlowSteps
-from edged.cli.terminal import show
 from edged.config import EnergyConfig
 from edged.energy.find import Rails, find_rails
 from edged.energy.meter import Meter, watts_over
 from edged.energy.rails import Rail
 from edged.errors import DeviceError
 from edged.runtime.drivers import why_drivers_may_not_be_loaded
+from edged.system.terminal import show
 
 if TYPE_CHECKING:
     from edged.engine.device import Device

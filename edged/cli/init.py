@@ -10,11 +10,12 @@ from pathlib import Path
 from edged.camera.discover import list_cameras
 from edged.cli.model_options import add_model_options, given_keys, given_model
 from edged.cli.options import add_example, add_json, add_quick
-from edged.cli.terminal import note
 from edged.config import NAME, STREAMS, SYNTHETIC_PREFIX
+from edged.config.load import ConfigSource
 from edged.errors import ConfigError
 from edged.system.files import write_result
 from edged.system.own_command import name_config
+from edged.system.terminal import note
 
 NO_CAMERA = f"{SYNTHETIC_PREFIX}digits"
 TEMPLATE = """\
@@ -54,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prompt for missing values, write the file, and print the findings of `edged check`."""
-    from edged.cli.check import command as check
+    from edged.cli.findings import print_check
 
     file: Path = arguments.file
     if file.exists() and not arguments.force:
@@ -66,9 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.model = arguments.model or _asked("model, an ONNX file or a name", "digits")
     write_result(file, config_text(file, arguments.camera, source, _model_lines(arguments, file)).encode())
     note(f"wrote {file}")
-    arguments.config, arguments.host, arguments.settings, arguments.offline = file, None, [], False
     name_config(file)
-    code = check.run(arguments)
+    code = print_check(ConfigSource(file), is_quick=arguments.quick, as_json=arguments.json)
     if not code:
         note(f"next: `edged run {file}`")
     return code

@@ -12,13 +12,13 @@ import yaml
 
 from edged.cli.model_options import add_input_options, given_keys, model_config
 from edged.cli.options import add_example, add_json
-from edged.cli.terminal import room_for_names, shortened, warn
 from edged.errors import ModelError
 from edged.messages.preparation import ON_COMMAND_LINE, RECIPES, default_warning
 from edged.model.cost import LayerCost, layer_costs, peak_bytes
 from edged.model.package import Model, is_file_name, load_model
 from edged.model.scores import score_rule
 from edged.system.plain_text import aligned, counted, fitted, printable_json, printable_lines
+from edged.system.terminal import room_for_names, shortened, warn
 
 if TYPE_CHECKING:
     from onnx import ValueInfoProto

@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from edged import config
 from edged.cli.options import frames
-from edged.cli.terminal import note, warn
 from edged.errors import ConfigError
 from edged.messages.preparation import ON_COMMAND_LINE, Preprocess, Resize, default_warning
 from edged.messages.scores import ScoresWanted
+from edged.system.terminal import note, warn
 
 if TYPE_CHECKING:
     from edged.model.package import Model  # loads NumPy, before which `limit_threads` must be called

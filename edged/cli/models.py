@@ -11,12 +11,12 @@ import numpy as np
 
 from edged.cli.model_options import size, validated
 from edged.cli.options import add_example, add_json
-from edged.cli.terminal import show
 from edged.config import ModelConfig
 from edged.model.cost import macs, parameters, peak_bytes
 from edged.model.graph import Graph
 from edged.model.package import BUNDLED, RANDOM, Model, is_file_name, load_model, model_path
 from edged.system.plain_text import printable_lines
+from edged.system.terminal import show
 
 HEAD = ("model", "input", "params", "file", "weights", "tensors", "MACs", "outputs")
 EXPLANATION = (

@@ -10,7 +10,6 @@ from typing import Any
 import yaml
 
 from edged.cli.options import add_duration, add_example, add_json, duration
-from edged.cli.terminal import note, room_for_names, shortened, show
 from edged.config import Config, WorkerConfig
 from edged.config.load import load_config
 from edged.engine.device import list_devices
@@ -23,6 +22,7 @@ from edged.split.pump import Tried
 from edged.split.search import Ability, Cost, LinkSpeed, Unit, Way, Ways
 from edged.split.workers import run_workers
 from edged.system.machine_state import Account, watch
+from edged.system.terminal import note, room_for_names, shortened, show
 
 PLACE_COLUMNS = 11 + 16 + 11  # of a single cut, beside the names and the units
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from edged.cli.model_options import add_model_options, given_model, show_preparation
 from edged.cli.options import add_example, add_json, add_no_exif, positive
-from edged.cli.terminal import warn
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
 from edged.messages import Label
 from edged.messages.message import as_dict
 from edged.system.plain_text import printable, printable_json
+from edged.system.terminal import warn
 
 if TYPE_CHECKING:  # loaded when there is a picture to classify
     from edged.inference.classifier import Classifier, Floats

@@ -12,12 +12,12 @@ from edged.cli.given_metadata import described
 from edged.cli.model_options import given_keys, model_config
 from edged.cli.options import add_example, positive
 from edged.cli.pictures import add_judged_options, judged_pictures, trained_model
-from edged.cli.terminal import StatusLine, note, warn
 from edged.errors import ConfigError
 from edged.model.model_file import model_stem
 from edged.model.package import Model, model_path
 from edged.system.files import write_result
 from edged.system.plain_text import counted, printable_json, printable_lines
+from edged.system.terminal import StatusLine, note, warn
 
 if TYPE_CHECKING:
     from edged.compress.judge import Judge, JudgedPictures

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 from edged.cli.options import DEMO, add_config, add_duration, add_example, add_json, config_or_demo, positive
-from edged.cli.terminal import is_terminal
 from edged.client.node_state import NodeState
 from edged.config.load import ConfigSource
 from edged.errors import ConfigError, OutputError
@@ -18,6 +17,7 @@ from edged.hub.wiring import run_hub
 from edged.system import log
 from edged.system.plain_text import fitted
 from edged.system.standard_streams import LineWriter, encoder_of, is_gone
+from edged.system.terminal import is_terminal
 
 LOGGED_LINE_S = 60.0  # between two status lines of a camera where no terminal shows them
 SUMMARY_S = 2.0

@@ -7,7 +7,7 @@ from threading import Timer
 from types import TracebackType
 from typing import Self
 
-from edged.cli.terminal import StatusLine, note
+from edged.system.terminal import StatusLine, note
 
 AFTER_S = 1.0  # a user who waits for longer wants to know for what
 APART_S = 10.0  # between two notes

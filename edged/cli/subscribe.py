@@ -9,12 +9,12 @@ from itertools import chain, islice
 import zmq
 
 from edged.cli.options import add_example, add_hub_options, add_json, add_since, address, positive
-from edged.cli.terminal import note
 from edged.client.stream import PredictionStream
 from edged.client.subscription import Arrival
 from edged.errors import ConfigError
 from edged.messages import Prediction
 from edged.system.plain_text import printable, printable_json
+from edged.system.terminal import note
 from edged.transport.client_socket import curve_of
 
 NOTICE_AFTER_S = 2.0

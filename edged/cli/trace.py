@@ -6,11 +6,11 @@ from pathlib import Path
 
 from edged.cli.daemon_client import add_daemon, connect_daemon, record
 from edged.cli.options import add_duration, add_example, add_json, duration
-from edged.cli.terminal import warn
 from edged.errors import ConfigError, EdgedError
 from edged.messages import TraceRequest
 from edged.messages.recording import LONGEST_TRACE_S
 from edged.system.plain_text import counted
+from edged.system.terminal import warn
 from edged.tracing.otlp import check_installed, collector_url, send_frames
 from edged.tracing.timeline import frame_ways, trace_file
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged.cli.options import add_example, add_hub_keys, add_settings, address
-from edged.cli.terminal import interrupt_on_sigterm
 from edged.config import Config, PublishConfig
 from edged.config.load import load_config, password_in
 from edged.errors import ConfigError
 from edged.hub.links.sockets import unusable
 from edged.system import log
 from edged.system.python_packages import install_command
+from edged.system.terminal import interrupt_on_sigterm
 from edged.transport.address import HOST_AND_PORT, host_and_port, is_local
 from edged.transport.client_socket import curve_of
 from edged.transport.tls import server_context

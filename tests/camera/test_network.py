@@ -17,9 +17,9 @@ from edged.camera.sources import open_source
 from edged.camera.sources.http_pictures import HttpCamera
 from edged.camera.sources.network import without_secrets
 from edged.camera.sources.stream import LiveStream
-from edged.cli.check.pipeline import camera_finding
 from edged.config import CameraTls
 from edged.config.load import load_config
+from edged.doctor.check_pipeline import camera_finding
 from edged.errors import CameraError, ConfigError
 from tests.camera.hub_end import down_report, running_camera
 from tests.camera.motion_jpeg import MotionJpeg, serving

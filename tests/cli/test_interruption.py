@@ -12,7 +12,7 @@ from edged.system.process_end import PARENT
 from tests.cli.models import small_network
 from tests.eventually import LIMIT_S
 
-MODULES = ("edged.cli.terminal", "pydantic_core", "edged.config", "zmq.backend", "edged.hub.wiring")
+MODULES = ("edged.system.terminal", "pydantic_core", "edged.config", "zmq.backend", "edged.hub.wiring")
 
 
 EDGED = """

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from edged.cli.slow_steps import APART_S, SlowSteps
-from edged.cli.terminal import CLEAR, print_notes
+from edged.system.terminal import CLEAR, print_notes
 from tests.cli.command import Terminal
 from tests.eventually import eventually
 

@@ -1,7 +1,7 @@
 """What `edged train` shows while it works."""
 
-from edged.cli.terminal import CLEAR, StatusLine
 from edged.cli.train.work import epoch_line, progress_line, show_progress
+from edged.system.terminal import CLEAR, StatusLine
 from edged.train.results import Epoch, TrainingProgress
 from tests.cli.command import Terminal
 

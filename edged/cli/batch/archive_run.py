@@ -18,10 +18,10 @@ from edged.batch.reading import default_readers
 from edged.batch.run_folder import OURS, RunFolder, RunIdentity, open_run
 from edged.cli.cluster_options import cluster_of, messages_of_ray, node_options, preparation_of, worker_config
 from edged.cli.model_options import given_model, show_preparation
-from edged.cli.terminal import Progress, StatusLine, note, warn
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.system.plain_text import counted, printable_json, printable_lines
+from edged.system.terminal import Progress, StatusLine, note, warn
 
 LISTED = 1000  # entries between two updates of the status line
 

@@ -20,7 +20,6 @@ from edged.cli.model_options import (
 )
 from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import chosen_of, random_images
-from edged.cli.terminal import show
 from edged.errors import ConfigError
 from edged.model.graph import Quantize
 from edged.model.package import Model
@@ -29,6 +28,7 @@ from edged.runtime.numpy_runtime import NumpyRuntime
 from edged.runtime.proven import open_proven
 from edged.runtime.select import is_numpy, opencl_device
 from edged.system.machine_state import Account, watch
+from edged.system.terminal import show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from edged.cli.options import add_example, positive
 from edged.cli.pictures import add_judged_options, trained_model
-from edged.cli.terminal import interrupt_on_sigterm, note, warn
 from edged.errors import ConfigError
 from edged.system.plain_text import printable_json, printable_lines
+from edged.system.terminal import interrupt_on_sigterm, note, warn
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

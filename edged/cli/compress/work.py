@@ -13,7 +13,6 @@ from edged import config
 from edged.cli.given_metadata import described
 from edged.cli.model_options import given_keys, model_config
 from edged.cli.pictures import judged_pictures
-from edged.cli.terminal import StatusLine, note
 from edged.cli.train.data import open_source
 from edged.compress.codebook import Codebook
 from edged.compress.coded_file import coded_layer
@@ -32,6 +31,7 @@ from edged.model.scores import score_rule
 from edged.runtime.select import is_numpy, opencl_device
 from edged.system.disk_cache import code_sha256
 from edged.system.exclusive_lock import hold
+from edged.system.terminal import StatusLine, note
 from edged.train.build import start_from
 from edged.train.checkpoint import Checkpoints, facts_of
 from edged.train.config import Training, load_training, named_networks

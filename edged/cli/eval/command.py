@@ -5,8 +5,8 @@ from pathlib import Path
 
 from edged.cli.cluster_options import add_network_run, require_ray
 from edged.cli.options import add_example, add_no_exif, positive
-from edged.cli.terminal import interrupt_on_sigterm
 from edged.runtime.threads import limit_threads
+from edged.system.terminal import interrupt_on_sigterm
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

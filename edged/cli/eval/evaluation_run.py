@@ -11,7 +11,6 @@ import numpy as np
 from edged.cli.cluster_options import cluster_of, messages_of_ray, node_options, preparation_of, worker_config
 from edged.cli.eval.label_report import LabelReport
 from edged.cli.model_options import given_model, show_preparation
-from edged.cli.terminal import Progress, note, warn
 from edged.errors import ConfigError, DataError, ImageError
 from edged.evaluation.evaluate import DeviceEvaluation
 from edged.evaluation.figures import BINS, PictureAnswer, figures_of, interval, worst
@@ -23,6 +22,7 @@ from edged.runtime.proven import open_proven
 from edged.system.disk_cache import code_sha256
 from edged.system.paths import cache_directory
 from edged.system.plain_text import counted, printable_json, printable_lines
+from edged.system.terminal import Progress, note, warn
 from edged.train.plots import as_text
 
 MATRIX = 16  # labels, of which a whole matrix is printed

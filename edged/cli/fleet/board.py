@@ -12,7 +12,6 @@ from edged.arithmetic import ceil_div
 from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.pictures import random_images
 from edged.cli.teach.samples import read_sample, receive_started, samples_from
-from edged.cli.terminal import StatusLine, interrupt_on_sigterm, note
 from edged.config import Config, FleetConfig, NatsConfig, WorkerConfig
 from edged.config.load import load_config, model_link
 from edged.config.validation_errors import missing_section
@@ -30,6 +29,7 @@ from edged.messages.teaching import MOST_A_SECOND, TeachRequest
 from edged.model.package import load_model
 from edged.system import exclusive_lock
 from edged.system.plain_text import counted
+from edged.system.terminal import StatusLine, interrupt_on_sigterm, note
 from edged.teach.device_choice import lower_priority
 from edged.transport.client_socket import curve_of
 from edged.transport.nats import close, connect

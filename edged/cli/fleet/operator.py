@@ -13,7 +13,6 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from edged import config
-from edged.cli.terminal import interrupt_on_sigterm
 from edged.config.load import load_operator
 from edged.errors import ConfigError, ModelError
 from edged.fleet.agent import SILENT_S
@@ -25,6 +24,7 @@ from edged.fleet.store import FleetState, FleetStore
 from edged.model.model_file import model_stem
 from edged.model.package import read_model
 from edged.system.plain_text import aligned, printable, printable_json, printable_lines
+from edged.system.terminal import interrupt_on_sigterm
 from edged.transport.nats import close, connect
 
 STATES: dict[str, Literal["running", "paused", "rolled_back"]] = {

@@ -13,7 +13,6 @@ import msgspec
 from edged.cli.daemon_client import connect_daemon, record
 from edged.cli.options import add_duration, duration, positive
 from edged.cli.profile.report import MS, Report, Subject
-from edged.cli.terminal import note
 from edged.engine.device import list_devices
 from edged.engine.job import KernelTime
 from edged.engine.launch_cost import LaunchCost
@@ -24,6 +23,7 @@ from edged.messages import JobTimes, ProfileRequest, RecorderHello, WorkerHello
 from edged.messages.recording import LONGEST_PROFILE_S
 from edged.system.machine_state import Account, Turn, watch
 from edged.system.plain_text import counted
+from edged.system.terminal import note
 from edged.tracing.recording import RecordedProcess
 
 # Options that --attach excludes, since the worker decides, with their defaults.

@@ -10,12 +10,12 @@ from edged.cli.model_options import add_model_options, add_plan_options, add_var
 from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import random_images
 from edged.cli.profile.attach import add_attach_options, check_attach_options
-from edged.cli.terminal import EVERY_S, StatusLine, note, show
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.runtime.proven import open_proven
 from edged.runtime.select import is_numpy, opencl_device
 from edged.system.machine_state import LEFT_OUT, Account, Machine, in_one_state, watch
+from edged.system.terminal import EVERY_S, StatusLine, note, show
 
 if TYPE_CHECKING:
     from edged.cli.profile.report import Report

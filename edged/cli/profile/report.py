@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from edged.arithmetic import quartiles
-from edged.cli.terminal import room_for_names, shortened
 from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.peaks import Peaks
@@ -13,6 +12,7 @@ from edged.model.cost import macs
 from edged.model.package import Model
 from edged.system.machine_state import ANY, LEFT_OUT, Account
 from edged.system.plain_text import counted, short_number
+from edged.system.terminal import room_for_names, shortened
 
 PROFILE_COLUMNS = 2 + 19 + 9 + 8 + 6 + 2 + 15 + 6  # beside the layers' names
 COMPARE_COLUMNS = 2 + 19 + 9 + 2 + 19 + 9 + 7

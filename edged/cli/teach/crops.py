@@ -9,11 +9,11 @@ from pathlib import Path
 
 from edged.arithmetic import ceil_div
 from edged.cli.teach.folder import Place, find_place_of, warn_about
-from edged.cli.terminal import note, show, warn
 from edged.errors import ConfigError, EdgedError
 from edged.model.head_versions import Version, load_promoted
 from edged.system.files import FOR_ALL, replace_file
 from edged.system.plain_text import counted
+from edged.system.terminal import note, show, warn
 from edged.teach.listing import store_as_object, versions_as_object
 from edged.teach.pictures import contact_sheet, shows_colours, side_by_side
 from edged.teach.store import CropStore

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from edged.cli.daemon_client import daemon_runs, runtime_folder_of
 from edged.cli.options import config_or_demo
-from edged.cli.terminal import warn
 from edged.config import Config
 from edged.config.load import load_config
 from edged.config.overrides import Override
+from edged.config.running_daemon import daemon_runs, runtime_folder_of
 from edged.errors import ConfigError
 from edged.model.head_versions import load_promoted, teach_folder
 from edged.model.package import Model, load_model
+from edged.system.terminal import warn
 from edged.teach.store import CropStore
 
 

@@ -11,7 +11,6 @@ from typing import Self, TextIO
 from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.teach.folder import Place, find_place_of, warn_about
 from edged.cli.teach.samples import check_started, read_sample, samples_from
-from edged.cli.terminal import show, warn
 from edged.messages import Stop
 from edged.messages.teaching import (
     LONGEST_TEACH_S,
@@ -20,6 +19,7 @@ from edged.messages.teaching import (
     TeachRequest,
 )
 from edged.system.plain_text import counted
+from edged.system.terminal import show, warn
 from edged.teach.features import FeatureFiles, Vector
 from edged.teach.pictures import in_terminal, shows_colours
 from edged.teach.store import CropStore

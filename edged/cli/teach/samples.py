@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from edged.cli.daemon_client import HEARTBEAT_LIMIT_S, DaemonClient, connect_daemon
 from edged.cli.teach.folder import Place, place_of
-from edged.cli.terminal import StatusLine, warn
 from edged.errors import ConfigError, EdgedError
 from edged.messages import LinkMessage, Stop
 from edged.messages.teaching import (
@@ -21,6 +20,7 @@ from edged.messages.teaching import (
 )
 from edged.model.package import Model
 from edged.system.plain_text import counted
+from edged.system.terminal import StatusLine, warn
 from edged.teach.features import Vector
 from edged.teach.store_crop import Pixels
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from edged.cli.daemon_client import connect_daemon
 from edged.cli.teach.folder import Place, find_place_of, warn_about
-from edged.cli.terminal import StatusLine, note, show, warn
 from edged.errors import EdgedError, ModelError
 from edged.messages.message import as_dict
 from edged.messages.teaching import PromoteAnswer, PromoteRequest
@@ -24,6 +23,7 @@ from edged.model.head_versions import (
 )
 from edged.model.package import Model
 from edged.system.plain_text import counted, printable_lines
+from edged.system.terminal import StatusLine, note, show, warn
 from edged.teach.device_choice import find_place, lower_priority
 from edged.teach.features import Vector, all_features
 from edged.teach.fit import (

@@ -11,11 +11,11 @@ import msgspec
 import zmq
 
 from edged.cli.options import add_every, add_example, add_hub_options, add_json, positive
-from edged.cli.terminal import interrupt_on_sigterm, is_terminal, note
 from edged.client.board import Board
 from edged.client.node_state import CameraSummary, NodeState
 from edged.client.subscription import Subscription
 from edged.system.plain_text import printable, printable_json
+from edged.system.terminal import interrupt_on_sigterm, is_terminal, note
 from edged.transport.client_socket import curve_of
 
 

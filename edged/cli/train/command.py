@@ -8,9 +8,9 @@ from pathlib import Path
 
 from edged import config
 from edged.cli.options import add_example, add_json
-from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.errors import ConfigError
 from edged.runtime.select import is_numpy, opencl_device
+from edged.system.terminal import interrupt_on_sigterm, note
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

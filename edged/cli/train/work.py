@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from edged import config
-from edged.cli.terminal import StatusLine, format_time, warn
 from edged.cli.train.data import open_source
 from edged.engine.device import Device
 from edged.errors import ConfigError, DataError, TrainingError
@@ -18,6 +17,7 @@ from edged.model.graph import Graph
 from edged.model.package import Input, Model, load_model
 from edged.system.exclusive_lock import hold
 from edged.system.files import FOR_ALL, replace_file
+from edged.system.terminal import StatusLine, format_time, warn
 from edged.train.build import build, start_from
 from edged.train.checkpoint import Checkpoint, Checkpoints, facts_of
 from edged.train.config import Training, load_training

@@ -7,9 +7,9 @@ import os
 from edged import config
 from edged.cli.model_options import add_model_options, add_plan_options, given_model
 from edged.cli.options import add_duration, add_example, add_json
-from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.errors import ConfigError
 from edged.runtime.select import device_for, is_numpy
+from edged.system.terminal import interrupt_on_sigterm, note
 
 NICE = 19  # the lowest priority
 

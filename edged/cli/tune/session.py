@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from edged.cli.pictures import random_images
-from edged.cli.terminal import StatusLine
 from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
@@ -26,6 +25,7 @@ from edged.model.model_part import ModelPart
 from edged.model.package import Model
 from edged.system.machine_state import OTHERS, Account, watch
 from edged.system.paths import cache_directory
+from edged.system.terminal import StatusLine
 
 BAR = 20
 PROFILED_RUNS = 7

@@ -18,13 +18,13 @@ from edged.cli.model_options import (
 )
 from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import pictures_of, random_images
-from edged.cli.terminal import StatusLine, note
 from edged.errors import ConfigError, DeviceError
 from edged.evaluation.onnxruntime_scores import OtherScores, onnxruntime_scores
 from edged.model.package import Model
 from edged.runtime.proven import proofs_folder
 from edged.runtime.select import device_for, is_numpy
 from edged.system.plain_text import counted, printable_json, printable_lines
+from edged.system.terminal import StatusLine, note
 
 if TYPE_CHECKING:
     from edged.cli.verify.report import VerifyReport

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from typing import NoReturn
 
 until_the_end = ExitStack()
-is_worker = not {"worker", "edged.cli.check.trial"}.isdisjoint(sys.orig_argv)
+is_worker = not {"worker", "edged.doctor.trial"}.isdisjoint(sys.orig_argv)
 
 if is_worker and "EDGED_TEST_WRONG_KERNEL" in os.environ:
     from tests.engine.wrong_kernels import wrong_kernel

@@ -4,7 +4,7 @@ import json
 import tarfile
 from pathlib import Path
 
-from edged.cli.doctor.report import without_paths
+from edged.doctor.redaction import without_paths
 from tests.cli.command import NO_OPENCL, edged
 
 SECRETS = ("hunter2", "letmein", "tok3n", "s3same", "sw0rdfish", "open-barrel", "c4mera-us3r", "br0ker-us3r")
@@ -30,9 +30,9 @@ def test_what_is_valid_of_a_config_with_a_mistake_is_checked_too(tmp_path: Path)
         "freshness: {max_age_s: soon}\n"
     )
     done = edged("doctor", config, "--json", env=NO_OPENCL)
-    judged = {each["what"]: each for each in json.loads(done.stdout)["judgements"] if each["section"] == "Config"}
+    judged = {each["what"]: each for each in json.loads(done.stdout)["findings"] if each["section"] == "Config"}
 
-    assert judged["config"]["level"] == "fix"
+    assert judged["config"]["level"] == "error"
     assert "unknown key 'sauce'" in judged["config"]["text"]
     assert "freshness.max_age_s" in judged["config"]["text"]
     assert judged["camera door"]["level"] == judged["worker 0"]["level"] == "ok"
@@ -43,9 +43,9 @@ def test_what_is_valid_of_a_config_with_a_mistake_is_checked_too(tmp_path: Path)
 def test_a_config_that_is_no_yaml_is_the_only_finding_about_it(tmp_path: Path) -> None:
     (tmp_path / "edged.yaml").write_text("cameras: {door: [\n")
     done = edged("doctor", tmp_path / "edged.yaml", "--json", env=NO_OPENCL)
-    judged = [each for each in json.loads(done.stdout)["judgements"] if each["section"] == "Config"]
+    judged = [each for each in json.loads(done.stdout)["findings"] if each["section"] == "Config"]
 
-    assert [(each["what"], each["level"]) for each in judged] == [("config", "fix")]
+    assert [(each["what"], each["level"]) for each in judged] == [("config", "error")]
 
 
 def test_secrets_are_in_no_output(tmp_path: Path) -> None:

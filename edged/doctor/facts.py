@@ -1,15 +1,13 @@
-"""What `edged doctor` has found on this host, and how it judges one thing: values alone, which hold no secret."""
+"""What `edged doctor` has read on this host: values alone, which hold no secret."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from edged.camera.discover import CameraFound
-from edged.cli.check.finding import Finding
+from edged.doctor.finding import Finding
 from edged.energy.rails import Unreadable
 from edged.messages import HostState
-
-Level = Literal["ok", "note", "fix"]
 
 
 @dataclass(frozen=True)
@@ -138,14 +136,3 @@ class Facts:
     overrides: tuple[str, ...]
     checked: tuple[Finding, ...]
     workers: tuple[RunningWorker, ...]
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """A line of the page. `fix`: something must be done; `remedy`: the shell commands for it, or for a note."""
-
-    section: str
-    level: Level
-    what: str
-    text: str
-    remedy: tuple[str, ...] = ()

@@ -7,40 +7,44 @@ from typing import Any
 import pytest
 
 from edged.camera.discover import CameraFound
-from edged.cli.check.finding import Finding
-from edged.cli.doctor.facts import (
+from edged.doctor.driver_defects import known_defects, version_of
+from edged.doctor.facts import (
     DeviceFile,
     Disk,
     Drivers,
     Facts,
-    Judgement,
     RunningWorker,
     ServiceUnit,
     TriedStep,
 )
-from edged.cli.doctor.judge.board import judge
-from edged.cli.doctor.judge.defects import known_defects, version_of
-from edged.cli.doctor.report import page
+from edged.doctor.finding import Finding, Kind
+from edged.doctor.judge_board import judge
+from edged.doctor.report import page
 from edged.energy.rails import Unreadable
 from edged.messages import Frequency, HostState
-from tests.cli.doctor.facts_of_a_board import NO_DRIVERS, POCL, RENDER, RUSTICL, board, system
+from tests.doctor.facts_of_a_board import NO_DRIVERS, POCL, RENDER, RUSTICL, board, system
 
 MALI = DeviceFile("/dev/mali0", "mali", "root", "crw-------", usable=False)
 OPEN_MALI = replace(MALI, group="render", mode="crw-rw----", usable=True)
 WITH_RUSTICL = {"pocl.icd": "libpocl.so.2", "rusticl.icd": "libRusticlOpenCL.so.1"}
 
 
-def to_fix(facts: Facts) -> list[Judgement]:
-    return [each for each in judge(facts) if each.level == "fix"]
+PROMISED = Finding(
+    "ok", "worker 0", "auto: Mali-G610 (Panfrost); runs the model", kind=Kind.SERVES, device="Mali-G610 (Panfrost)"
+)
 
 
-def the_one_to_mend(facts: Facts) -> Judgement:
-    [judgement] = to_fix(facts)
-    return judgement
+def to_fix(facts: Facts) -> list[Finding]:
+    return [each for each in judge(facts) if each.level == "error"]
+
+
+def the_error(facts: Facts) -> Finding:
+    [finding] = to_fix(facts)
+    return finding
 
 
 def notes(facts: Facts) -> str:
-    return "\n".join(f"{each.what}: {each.text}" for each in judge(facts) if each.level == "note")
+    return "\n".join(f"{each.what}: {each.text}" for each in judge(facts) if each.level == "warning")
 
 
 def gpu(*nodes: DeviceFile, **changes: Any) -> Drivers:
@@ -54,32 +58,32 @@ def test_a_healthy_board_has_nothing_to_mend() -> None:
 
 def test_a_render_node_that_the_user_may_not_open() -> None:
     node = replace(RENDER, usable=False)
-    found = the_one_to_mend(board(drivers=gpu(node), devices=(RUSTICL,)))
-    assert found.remedy == ("sudo usermod -aG render ann  # then log in again",)
+    found = the_error(board(drivers=gpu(node), devices=(RUSTICL,)))
+    assert found.commands == ("sudo usermod -aG render ann  # then log in again",)
 
 
 def test_a_device_file_that_no_group_may_open_gets_a_group_first() -> None:
     found, _ = to_fix(board(drivers=gpu(MALI, libmali=("/usr/lib/libmali.so",))))
-    assert found.remedy[0] == "sudo chgrp render /dev/mali0"
-    assert found.remedy[-1] == "sudo usermod -aG render ann  # then log in again"
+    assert found.commands[0] == "sudo chgrp render /dev/mali0"
+    assert found.commands[-1] == "sudo usermod -aG render ann  # then log in again"
 
 
 @pytest.mark.parametrize("kernel", ["panfrost", "panthor"])
 def test_rusticl_that_is_not_switched_on_for_the_gpu(kernel: str) -> None:
     drivers = gpu(replace(RENDER, driver=kernel), vendors=WITH_RUSTICL)
-    found = the_one_to_mend(board(drivers=drivers))
+    found = the_error(board(drivers=drivers))
     assert "Mesa before 26.2 uses this GPU only with RUSTICL_ENABLE=panfrost" in found.text
-    assert found.remedy[0] == "export RUSTICL_ENABLE=panfrost"
+    assert found.commands[0] == "export RUSTICL_ENABLE=panfrost"
 
 
 def test_rusticl_that_is_not_installed() -> None:
-    found = the_one_to_mend(board(drivers=gpu(RENDER)))
-    assert found.remedy == ("sudo apt install mesa-opencl-icd",)
+    found = the_error(board(drivers=gpu(RENDER)))
+    assert found.commands == ("sudo apt install mesa-opencl-icd",)
 
 
 def test_rusticl_that_is_switched_on_but_finds_no_gpu() -> None:
     on = {"RUSTICL_ENABLE": "llvmpipe,panfrost"}
-    found = the_one_to_mend(board(drivers=gpu(RENDER, vendors=WITH_RUSTICL, variables=on)))
+    found = the_error(board(drivers=gpu(RENDER, vendors=WITH_RUSTICL, variables=on)))
     assert "lists no GPU" in found.text
 
 
@@ -91,8 +95,8 @@ def test_rusticl_on_the_gpu_beside_a_libmali_that_this_kernel_cannot_use() -> No
 
 
 def test_libmali_that_the_loader_does_not_know() -> None:
-    found = the_one_to_mend(board(drivers=gpu(OPEN_MALI, libmali=("/usr/lib/libmali.so",))))
-    assert found.remedy == ("echo /usr/lib/libmali.so | sudo tee /etc/OpenCL/vendors/mali.icd",)
+    found = the_error(board(drivers=gpu(OPEN_MALI, libmali=("/usr/lib/libmali.so",))))
+    assert found.commands == ("echo /usr/lib/libmali.so | sudo tee /etc/OpenCL/vendors/mali.icd",)
 
 
 def test_libmali_on_its_device() -> None:
@@ -102,21 +106,21 @@ def test_libmali_on_its_device() -> None:
 
 def test_no_driver_at_all() -> None:
     drivers = replace(NO_DRIVERS, vendors={})
-    found = the_one_to_mend(board(drivers=drivers, devices=()))
-    assert found.remedy == ("sudo apt install pocl-opencl-icd",)
+    found = the_error(board(drivers=drivers, devices=()))
+    assert found.commands == ("sudo apt install pocl-opencl-icd",)
 
 
 def test_a_variable_that_hides_the_drivers() -> None:
     drivers = replace(NO_DRIVERS, variables={"OCL_ICD_VENDORS": "/nonexistent"})
-    assert the_one_to_mend(board(drivers=drivers, devices=())).remedy == ("unset OCL_ICD_VENDORS",)
+    assert the_error(board(drivers=drivers, devices=())).commands == ("unset OCL_ICD_VENDORS",)
 
 
 def test_a_driver_that_crashes_while_it_is_loaded() -> None:
     problem = "the OpenCL devices cannot be listed: its process was killed by SIGSEGV (a driver crashes)"
     drivers = replace(NO_DRIVERS, vendors=WITH_RUSTICL)
-    found = the_one_to_mend(board(drivers=drivers, devices=(), devices_problem=problem))
+    found = the_error(board(drivers=drivers, devices=(), devices_problem=problem))
     assert found.text == f"{problem}; remove or update the driver: try one at a time"
-    assert found.remedy[1] == "OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd edged doctor"
+    assert found.commands[1] == "OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd edged doctor"
 
 
 def test_a_variant_that_fails_is_a_note_and_a_network_that_fails_is_to_mend() -> None:
@@ -127,7 +131,7 @@ def test_a_variant_that_fails_is_a_note_and_a_network_that_fails_is_to_mend() ->
     crash = TriedStep(
         "digits", problem="pthread-cortex-a72: no self-test: the driver ended its process by SIGABRT"
     )
-    found = the_one_to_mend(board(devices=(replace(POCL, tried=(crash,)),)))
+    found = the_error(board(devices=(replace(POCL, tried=(crash,)),)))
     assert found.text.startswith("self-test, digits: no self-test: the driver ended its process by SIGABRT")
 
 
@@ -144,78 +148,75 @@ def test_the_figures_of_a_slow_device_have_digits() -> None:
 
 def test_a_camera_without_permission() -> None:
     reason = "permission denied: add this user to the group `video`"
-    found = the_one_to_mend(board(cameras=(CameraFound("cam", "/dev/video0", reason),)))
-    assert found.remedy == ("sudo usermod -aG video ann  # then log in again",)
+    found = the_error(board(cameras=(CameraFound("cam", "/dev/video0", reason),)))
+    assert found.commands == ("sudo usermod -aG video ann  # then log in again",)
 
 
 def test_a_rail_that_cannot_be_read() -> None:
     rail = Unreadable("package", Path("/sys/x"), "permission denied", ("sudo chmod a+r /sys/x",))
-    assert the_one_to_mend(board(unreadable_rails=(rail,))).remedy == ("sudo chmod a+r /sys/x",)
+    assert the_error(board(unreadable_rails=(rail,))).commands == ("sudo chmod a+r /sys/x",)
 
 
 def test_a_disk_that_is_full_or_closed() -> None:
     disk = Disk("journal", "/var/lib/edged", 2**20, 2**34, writable=True, temporary=False)
-    assert "free at least 0.5 GiB" in the_one_to_mend(board(system=system(disks=(disk,)))).text
+    assert "free at least 0.5 GiB" in the_error(board(system=system(disks=(disk,)))).text
     closed = replace(disk, free=2**33, writable=False)
-    assert "not writable" in the_one_to_mend(board(system=system(disks=(closed,)))).text
+    assert "not writable" in the_error(board(system=system(disks=(closed,)))).text
 
 
 def test_a_board_that_is_hot_and_slowed_down() -> None:
     clock = Frequency(now=600_000_000, limit=600_000_000, maximum=1_800_000_000)
     host = HostState(celsius={"cpu": 84.0}, frequencies={"policy0": clock})
     facts = board(system=system(host=host, trips={"cpu": 85.0}, governors={"policy0": "schedutil"}))
-    assert "the kernel acts at 85 °C: cool the board" in the_one_to_mend(facts).text
+    assert "the kernel acts at 85 °C: cool the board" in the_error(facts).text
     assert "held at 600 MHz" in notes(facts)
 
 
 def test_a_mistake_in_the_config() -> None:
-    found = the_one_to_mend(board(config_problem="edged.yaml:1:1: unknown key 'camera'"))
+    found = the_error(board(config_problem="edged.yaml:1:1: unknown key 'camera'"))
     assert found.text.startswith("edged.yaml:1:1")
 
 
 def test_what_check_reports_is_taken_over() -> None:
     checked = (Finding("error", "publish.address", "is in use"), Finding("warning", "worker 0", "no such device"))
     facts = board(checked=checked)
-    assert the_one_to_mend(facts).text == "is in use"
+    assert the_error(facts).text == "is in use"
     assert "worker 0: no such device" in notes(facts)
 
 
 def test_an_address_that_the_service_itself_may_use_is_a_note() -> None:
-    checked = (Finding("error", "metrics.address", "127.0.0.1:9464 is in use (by another edged?)"),)
+    in_use = Finding("error", "metrics.address", "127.0.0.1:9464 is in use", kind=Kind.ADDRESS_IN_USE)
     active = ServiceUnit("active (running)", "enabled", "success", "0", ("video", "render"))
-    facts = board(checked=checked, unit=active)
+    facts = board(checked=(in_use,), unit=active)
     assert to_fix(facts) == []
     assert "the service runs, so it may be the one" in notes(facts)
 
 
 def test_a_daemon_that_computes_elsewhere_than_check_promises() -> None:
-    promised = Finding("ok", "worker 0", "auto: Mali-G610 (Panfrost); runs the model")
     worker = RunningWorker("local-0", "pthread-cortex-a72", ready=True, serving=True)
-    found = the_one_to_mend(board(checked=(promised,), workers=(worker,)))
+    found = the_error(board(checked=(PROMISED,), workers=(worker,)))
     assert "pthread-cortex-a72, serving; `edged check` promises auto: Mali-G610" in found.text
 
 
 def test_a_file_with_a_mistake_promises_nothing_of_the_daemon_that_runs() -> None:
-    promised = Finding("ok", "worker 0", "auto: Mali-G610 (Panfrost); runs the model")
     worker = RunningWorker("local-0", "pthread-cortex-a72", ready=True, serving=True)
     problem = "edged.yaml:1:1: unknown key 'camera'"
-    found = the_one_to_mend(board(config_problem=problem, checked=(promised,), workers=(worker,)))
+    found = the_error(board(config_problem=problem, checked=(PROMISED,), workers=(worker,)))
     assert found.text == problem
 
 
 def test_a_worker_that_should_serve_but_does_not() -> None:
-    promised = Finding("ok", "worker 0", "auto: Mali-G610 (Panfrost); runs the model")
     worker = RunningWorker("local-0", "Mali-G610 (Panfrost)", ready=False, serving=False)
-    assert "it should serve" in the_one_to_mend(board(checked=(promised,), workers=(worker,))).text
+    assert "it should serve" in the_error(board(checked=(PROMISED,), workers=(worker,))).text
 
 
 def test_a_unit_that_failed_and_one_that_may_not_open_the_gpu() -> None:
     failed = ServiceUnit("failed (failed)", "enabled", "exit-code", "3", ("video", "render"))
-    assert "last result: exit-code" in the_one_to_mend(board(unit=failed)).text
+    assert "last result: exit-code" in the_error(board(unit=failed)).text
     active = ServiceUnit("active (running)", "enabled", "success", "0", ("video", "render"))
     odd = replace(RENDER, group="gpu")
-    found = the_one_to_mend(board(unit=active, drivers=gpu(odd), devices=(RUSTICL,)))
-    assert found.remedy[0].endswith("SupplementaryGroups=video render gpu")
+    found = the_error(board(unit=active, drivers=gpu(odd), devices=(RUSTICL,)))
+    assert found.commands[0].endswith("SupplementaryGroups=video render gpu")
 
 
 @pytest.mark.parametrize(

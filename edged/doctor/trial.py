@@ -1,6 +1,6 @@
 """Try a worker: open the model on its device as the daemon would, compare it with the reference, and run it.
 
-`python -m edged.cli.check.trial` is the process that does so, since a driver may end the one that compiles for it.
+`python -m edged.doctor.trial` is the process that does so, since a driver may end the one that compiles for it.
 """
 
 import json
@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from edged.cli.terminal import are_notes_printed, compiling_shown, print_notes
 from edged.config import Config
 from edged.errors import DeviceError, EdgedError
 from edged.model.model_part import part_of
@@ -23,10 +22,11 @@ from edged.runtime.threads import limit_threads
 from edged.system import log
 from edged.system.paths import cache_directory
 from edged.system.process_end import describe_exit, die_with
+from edged.system.terminal import are_notes_printed, compiling_shown, print_notes
 from edged.worker.driver_choice import DriverChoice
 from edged.worker.warm_up import make_ready
 
-TRIAL = "edged.cli.check.trial"
+TRIAL = "edged.doctor.trial"
 LIMIT_S = 900.0  # of a worker; most of it is compiling, on a board
 INSTEAD = "name another device in `workers:`, or update its driver"
 

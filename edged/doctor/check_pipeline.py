@@ -4,17 +4,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edged.cli.check.finding import Finding
-from edged.cli.check.hosts import elsewhere
-from edged.cli.check.trial import TriedWorker, try_worker
 from edged.config import CameraConfig, Config, WorkerConfig
 from edged.config.camera import secret_in_url
 from edged.config.load import password_of
 from edged.config.valid_parts import ValidParts
+from edged.doctor.check_hosts import elsewhere
+from edged.doctor.finding import Finding, Kind
+from edged.doctor.trial import TriedWorker, try_worker
 from edged.errors import CameraError, ConfigError, DeviceError, ImageError, ModelError, NewerStateError
 from edged.messages import Part
 from edged.messages.preparation import IN_CONFIG, default_warning
@@ -186,9 +187,10 @@ def worker_findings(parts: ValidParts, host: str | None = None, *, is_quick: boo
             last = index == len(config.workers) - 1 and not running
             yield Finding("error" if last or host else "warning", what, str(error) or "out of memory")
             continue
-        role = f"{_role(config, index, running=running)}{_precision(worker)}"
-        promise = f"{worker.device}: {name}; {role}"
-        yield _works(worker, what, promise, tried) if tried else Finding("ok", what, f"{promise} ({left_out})")
+        kind, role = _role(config, index, running=running)
+        promise = f"{worker.device}: {name}; {role}{_precision(worker)}"
+        found = _works(worker, what, promise, tried) if tried else Finding("ok", what, f"{promise} ({left_out})")
+        yield replace(found, kind=kind, device=name)
         running = True
 
 
@@ -215,11 +217,13 @@ def _works(worker: WorkerConfig, what: str, promise: str, tried: TriedWorker) ->
     return Finding("ok", what, promise if is_numpy(worker) else f"{promise}; agrees with the reference")
 
 
-def _role(config: Config, index: int, *, running: bool) -> str:
+def _role(config: Config, index: int, *, running: bool) -> tuple[Kind, str]:
     begin, end = config.ends_of(index)
     if begin or end:
-        return f"runs its part, {Part(begin=begin, end=end)}"
-    return "takes over if those before it fail" if running else "runs the model"
+        return Kind.SERVES, f"runs its part, {Part(begin=begin, end=end)}"
+    if running:
+        return Kind.WAITS, "takes over if those before it fail"
+    return Kind.SERVES, "runs the model"
 
 
 def _precision(worker: WorkerConfig) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edged.cli.doctor.facts import ExaminedDevice, TriedStep
+from edged.doctor.facts import ExaminedDevice, TriedStep
 from edged.errors import DeviceError
 from edged.runtime.drivers import list_apart
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from edged.engine.device import Device
 
 SHOWN = ("platform", "name", "kind", "version", "driver", "fp16", "compute_units", "memory_bytes")
-SELF_TEST = "edged.cli.doctor.collect.self_test_process"
+SELF_TEST = "edged.doctor.self_test"
 LIMIT_S = 600.0  # of one process: the first time, the driver compiles all kernels
 MOST_CRASHES = 3
 

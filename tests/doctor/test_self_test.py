@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli.doctor.collect import devices
-from edged.cli.doctor.collect.devices import STEPS, try_device
+from edged.doctor import collect_devices as devices
+from edged.doctor.collect_devices import STEPS, try_device
 from edged.engine.device import Device
 from edged.runtime import drivers
-from tests.cli.doctor import crashing_process
+from tests.doctor import crashing_process
 from tests.runtimes import own_devices
 
 A_DEVICE = Device(

@@ -8,12 +8,29 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
-from edged.cli.check.finding import Finding
 from edged.config import Config, NotifyConfig, SecurityConfig, Tls
+from edged.doctor.finding import Finding, Kind
 from edged.errors import ConfigError
 from edged.transport.address import host_and_port, is_ipc, is_ipv6, is_local
 from edged.transport.keys import load_allowed, load_pair, load_public
 from edged.transport.tls import server_context
+
+
+def addresses_of(config: Config) -> Mapping[str, str | None]:
+    """Return where a hub listens, by the key of the config; None: nowhere."""
+    return {
+        "link.address": listens_at(config),
+        "publish.address": config.publish.address,
+        "publish.replay": config.publish.replay,
+        "metrics.address": config.metrics.address,
+    }
+
+
+def listens_at(config: Config) -> str | None:
+    """Return the address at which the hub listens for other hosts; None if there is none that they can reach."""
+    address = config.link.address
+    return None if address is None or is_local(address) else config.link.bind or address
+
 
 Places = Mapping[str, str]  # host by place in the file, such as `cameras.door`
 
@@ -120,7 +137,8 @@ def address_finding(key: str, address: str) -> Finding:
             server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             server.bind(("" if host == "*" else host, port))
     except OSError as error:
-        return Finding("error", key, f"{address} {_why_not(error)}")
+        kind = Kind.ADDRESS_IN_USE if error.errno == errno.EADDRINUSE else Kind.PLAIN
+        return Finding("error", key, f"{address} {_why_not(error)}", kind=kind)
     return Finding("ok", key, f"{address} is free")
 
 

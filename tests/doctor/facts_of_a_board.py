@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from edged.cli.doctor.facts import DeviceFile, Disk, Drivers, ExaminedDevice, Facts, System, TriedStep
+from edged.doctor.facts import DeviceFile, Disk, Drivers, ExaminedDevice, Facts, System, TriedStep
 from edged.messages import HostState
 
 POCL = ExaminedDevice(

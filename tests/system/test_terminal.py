@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from edged.cli.terminal import (
+from edged.system.terminal import (
     CLEAR,
     CompilingLine,
     CompilingNote,

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli.doctor.collect.service import workers_in
-from edged.cli.doctor.collect.system import read_drivers, read_system
-from edged.cli.doctor.facts import RunningWorker
+from edged.doctor.collect_service import workers_in
+from edged.doctor.collect_system import read_drivers, read_system
+from edged.doctor.facts import RunningWorker
 
 
 @pytest.fixture

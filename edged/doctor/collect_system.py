@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from edged import __version__
-from edged.cli.doctor.facts import DeviceFile, Disk, Drivers, System
+from edged.doctor.facts import DeviceFile, Disk, Drivers, System
 from edged.system.host_watch import in_order, number, read, text
 
 TEMPORARY = {"tmpfs", "ramfs"}

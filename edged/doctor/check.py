@@ -1,15 +1,17 @@
-"""`edged check`: list what a config would run, and everything that would make it fail."""
+"""List what a config would run, and everything that would make it fail, for `edged check` and `edged init`."""
 
-import argparse
-import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import Literal
 
-from edged.cli.check.finding import Finding, addresses_of, running_config
-from edged.cli.check.hosts import (
+from edged.config import Config
+from edged.config.load import ConfigSource
+from edged.config.running_daemon import running_config
+from edged.config.valid_parts import ValidParts, valid_parts
+from edged.doctor.check_hosts import (
     address_finding,
+    addresses_of,
     elsewhere,
     group_findings,
     link_findings,
@@ -18,61 +20,39 @@ from edged.cli.check.hosts import (
     this_host,
     tls_finding,
 )
-from edged.cli.options import add_config, add_example, add_host, add_json, add_quick, config_or_demo
-from edged.cli.terminal import show
-from edged.config import Config
-from edged.config.load import ConfigSource
-from edged.config.valid_parts import ValidParts, valid_parts
+from edged.doctor.finding import Finding
 from edged.energy.find import find_rails
-from edged.errors import ConfigError
-from edged.system.paths import journal_path, own_cache, state_directory
-from edged.system.plain_text import printable_lines
+from edged.system.paths import journal_path, state_directory
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the config, and the host to check."""
-    add_config(parser)
-    add_host(parser, "this host's own name if the config has it, else the hub's host")
-    add_quick(parser)
-    parser.add_argument(
-        "--offline", action="store_true", help="do not contact network cameras: each is watched for a second"
-    )
-    add_json(parser)
-    add_example(
-        parser, "edged check edged.yaml", "edged check edged.yaml --host big", "edged check edged.yaml --quick"
-    )
+@dataclass(frozen=True)
+class Checked:
+    """The findings of a config. `host`: the one that was checked, None for the hub's."""
+
+    findings: tuple[Finding, ...]
+    host: str | None
+
+    @property
+    def errors(self) -> int:
+        """Return how many findings are errors."""
+        return sum(finding.level == "error" for finding in self.findings)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print all findings; exit code 2 if one of them is an error."""
-    with own_cache():
-        return _run(arguments)
+def check_config(
+    source: ConfigSource, host: str | None = None, *, is_quick: bool = False, is_offline: bool = False
+) -> Checked:
+    """Check a config for a host: the named one, this one if the config has it, or the hub's.
 
-
-def _run(arguments: argparse.Namespace) -> int:
-    named = arguments.config or config_or_demo(None)
-    source = ConfigSource(named, tuple(arguments.settings))
+    See `findings_of` for the options. Raises ConfigError for a file that cannot be read, and an unknown host.
+    """
     parts = valid_parts(source)
-    host = this_host(parts.config, arguments.host)
-    is_quick = arguments.quick
-    how = {"is_quick": is_quick, "is_offline": arguments.offline}
-    of_config = findings_at(parts, host, **how) if host else findings_of(parts, **how)
+    host = this_host(parts.config, host)
+    if host:
+        of_config = findings_at(parts, host, is_quick=is_quick, is_offline=is_offline)
+    else:
+        of_config = findings_of(parts, is_quick=is_quick, is_offline=is_offline)
     mistakes = [Finding("error", "config", mistake) for mistake in parts.mistakes]
-    findings = [*source_findings(source), *mistakes, *of_config]
-    errors = sum(finding.level == "error" for finding in findings)
-    if arguments.json:
-        found = [asdict(finding) for finding in findings]
-        result = {"config": str(named), "host": host, "errors": errors, "findings": found}
-        print(json.dumps(result, ensure_ascii=False))
-        return ConfigError.exit_code if errors else 0
-    width = max(len(finding.what) for finding in findings)
-    for finding in findings:
-        show(f"{finding.level:8} {finding.what:{width}}  {printable_lines(finding.text)}", width + 11)
-    program = "`edged camera` or `edged worker`" if host else "`edged run`"
-    ready = "no error, but no device was tried" if is_quick else "ready to run"
-    verdict = f"{program} would fail, {errors} error{'s' * (errors > 1)} above" if errors else ready
-    print(f"{named}: {verdict}{f' on {host}' * bool(host)}")
-    return ConfigError.exit_code if errors else 0
+    return Checked((*source_findings(source), *mistakes, *of_config), host)
 
 
 def source_findings(source: ConfigSource) -> Iterator[Finding]:
@@ -86,7 +66,7 @@ def findings_at(
     parts: ValidParts, host: str, *, is_quick: bool = False, is_offline: bool = False
 ) -> Iterator[Finding]:
     """Check the cameras and workers of another host. See `findings_of`."""
-    from edged.cli.check.pipeline import camera_findings, model_findings, worker_findings
+    from edged.doctor.check_pipeline import camera_findings, model_findings, worker_findings
 
     config = parts.config
     here = {name: camera for name, camera in config.cameras.items() if camera.host == host}
@@ -104,7 +84,7 @@ def findings_of(parts: ValidParts, *, is_quick: bool = False, is_offline: bool =
     Opens network connections to cameras alone; `is_offline`: to those of https:// and rtsps:// alone, whose
     certificates it verifies. `is_quick`: see `worker_findings`.
     """
-    from edged.cli.check.pipeline import (
+    from edged.doctor.check_pipeline import (
         camera_findings,
         model_findings,
         state_findings,

@@ -8,9 +8,9 @@ import sys
 import urllib.request
 from pathlib import Path
 
-from edged.cli.check.finding import Finding
-from edged.cli.doctor.facts import RunningWorker, ServiceUnit
 from edged.config import Config
+from edged.doctor.facts import RunningWorker, ServiceUnit
+from edged.doctor.finding import Finding
 from edged.runtime.drivers import why_ended
 
 CHECK_S = 1200.0  # it may have to compile the model for several devices
@@ -30,15 +30,15 @@ WORKER = re.compile(r"^edged_worker_(up|serving)\{(.*)\} (\S+)$", re.MULTILINE)
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
-def check_config(file: Path) -> tuple[Finding, ...]:
+def run_check(file: Path) -> tuple[Finding, ...]:
     """Run `edged check` in another process, since it opens devices and cameras, and return its findings."""
     command = (sys.executable, "-m", "edged", "check", "--json", str(file))
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=CHECK_S)
-        return tuple(Finding(**each) for each in json.loads(done.stdout)["findings"])
+        return tuple(Finding.of(each) for each in json.loads(done.stdout)["findings"])
     except subprocess.TimeoutExpired:
         return (Finding("error", "check", f"`edged check` did not end within {CHECK_S:g} s"),)
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError):
         return (Finding("error", "check", f"`edged check` has no result: {why_ended(done)}"),)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from edged.cli.doctor.facts import ExaminedDevice
+from edged.doctor.facts import ExaminedDevice
 
 Version = tuple[int, ...]
 

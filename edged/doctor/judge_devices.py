@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from edged.cli.doctor.facts import DeviceFile, Drivers, ExaminedDevice, Facts, Judgement, TriedStep
-from edged.cli.doctor.judge.defects import ARM, RUSTICL, known_defects
+from edged.doctor.driver_defects import ARM, RUSTICL, known_defects
+from edged.doctor.facts import DeviceFile, Drivers, ExaminedDevice, Facts, TriedStep
+from edged.doctor.finding import Finding, in_section
 from edged.system.own_command import own_command
 from edged.system.plain_text import counted, short_number
 
@@ -15,23 +16,23 @@ SERVICE = "sudo systemctl edit edged  # [Service] Environment=RUSTICL_ENABLE="
 NAMES = {"digits": "digits", "mobilenetv2": "MobileNetV2@224", "resnet50": "ResNet-50@120"}
 
 
-def judge_drivers(drivers: Drivers, devices: Sequence[ExaminedDevice], user: str) -> Iterator[Judgement]:
+def judge_drivers(drivers: Drivers, devices: Sequence[ExaminedDevice], user: str) -> Iterator[Finding]:
     """Judge the device files, then the drivers of OpenCL."""
     for node in drivers.nodes:
         yield _node(node, user)
     if not drivers.nodes:
-        yield Judgement("Drivers", "ok", "GPU", "no device file of a GPU: /dev/dri/renderD*, /dev/mali*")
+        yield Finding("ok", "GPU", "no device file of a GPU: /dev/dri/renderD*, /dev/mali*")
     yield _vendors(drivers)
     for name, value in drivers.variables.items():
-        yield Judgement("Drivers", "ok", name, value)
+        yield Finding("ok", name, value)
     yield from _mali(drivers, devices)
 
 
-def _node(node: DeviceFile, user: str) -> Judgement:
+def _node(node: DeviceFile, user: str) -> Finding:
     what = f"{node.path}" + (f" ({node.driver})" if node.driver else "")
     text = f"{node.mode}, group {node.group}"
     if node.usable:
-        return Judgement("Drivers", "ok", what, f"{text}: {user} may use it")
+        return Finding("ok", what, f"{text}: {user} may use it")
     group = node.group
     remedy: tuple[str, ...] = ()
     if group == "root" or node.mode[4:6] != "rw":
@@ -39,20 +40,20 @@ def _node(node: DeviceFile, user: str) -> Judgement:
         keep = "lasts until the device is added again; 70-edged.rules of `make install` makes it permanent"
         remedy = (f"sudo chgrp render {node.path}", f"sudo chmod 660 {node.path}  # {keep}")
     remedy = (*remedy, f"sudo usermod -aG {group} {user}  # then log in again")
-    return Judgement("Drivers", "fix", what, f"{text}: {user} may not use it", remedy)
+    return Finding("error", what, f"{text}: {user} may not use it", remedy)
 
 
-def _vendors(drivers: Drivers) -> Judgement:
+def _vendors(drivers: Drivers) -> Finding:
     if drivers.vendors:
-        return Judgement("Drivers", "ok", "OpenCL", ", ".join(drivers.vendors))
+        return Finding("ok", "OpenCL", ", ".join(drivers.vendors))
     if "OCL_ICD_VENDORS" in drivers.variables:
-        return Judgement("Drivers", "ok", "OpenCL", "by OCL_ICD_VENDORS")
+        return Finding("ok", "OpenCL", "by OCL_ICD_VENDORS")
     remedy = ("sudo apt install pocl-opencl-icd",)
     text = "/etc/OpenCL/vendors names no driver: NumPy computes, slowly"
-    return Judgement("Drivers", "fix", "OpenCL", text, remedy)
+    return Finding("error", "OpenCL", text, remedy)
 
 
-def _mali(drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Iterator[Judgement]:
+def _mali(drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Iterator[Finding]:
     """Judge the GPU of a board: Mesa needs panfrost or panthor in the kernel, Arm's libmali needs mali."""
     by_node = [node.driver for node in drivers.nodes if node.driver]
     kernel = next((driver for driver in (*by_node, *drivers.modules) if driver in MESA), None)
@@ -63,96 +64,99 @@ def _mali(drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Iterator[Judge
         yield from _vendor_driver(drivers, devices)
     for driver in {*by_node, *drivers.modules} & set(UNSUPPORTED):
         text = f"{UNSUPPORTED[driver]}: the CPU computes, by PoCL"
-        yield Judgement("Drivers", "note", f"kernel driver {driver}", text)
+        yield Finding("warning", f"kernel driver {driver}", text)
 
 
-def _open_driver(kernel: str, drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Iterator[Judgement]:
+def _open_driver(kernel: str, drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Iterator[Finding]:
     what = f"kernel driver {kernel}"
     if drivers.libmali:
         unusable = f"{drivers.libmali[0]} needs the vendor's kernel driver mali, which this kernel does not run"
-        yield Judgement("Drivers", "note", what, unusable)
+        yield Finding("warning", what, unusable)
     if any(device.platform == RUSTICL and device.kind == "gpu" for device in devices):
-        yield Judgement("Drivers", "ok", what, "rusticl, Mesa's OpenCL, uses it")
+        yield Finding("ok", what, "rusticl, Mesa's OpenCL, uses it")
         return
     driver = MESA[kernel]
     if not any("rusticl" in name for name in drivers.vendors):
         remedy = ("sudo apt install mesa-opencl-icd",)
-        yield Judgement("Drivers", "fix", what, "rusticl, Mesa's OpenCL for it, is not installed", remedy)
+        yield Finding("error", what, "rusticl, Mesa's OpenCL for it, is not installed", remedy)
     elif driver not in drivers.variables.get("RUSTICL_ENABLE", "").split(","):
         needed = ".".join(map(str, BY_DEFAULT))
         text = f"rusticl is installed, but Mesa before {needed} uses this GPU only with RUSTICL_ENABLE={driver}"
-        yield Judgement("Drivers", "fix", what, text, (f"export RUSTICL_ENABLE={driver}", f"{SERVICE}{driver}"))
+        yield Finding("error", what, text, (f"export RUSTICL_ENABLE={driver}", f"{SERVICE}{driver}"))
     else:
         text = "rusticl is installed and switched on, but lists no GPU: may this user open the device file above?"
-        yield Judgement("Drivers", "fix", what, text, ("sudo dmesg | grep -i -e panfrost -e panthor",))
+        yield Finding("error", what, text, ("sudo dmesg | grep -i -e panfrost -e panthor",))
 
 
-def _vendor_driver(drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Iterator[Judgement]:
+def _vendor_driver(drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Iterator[Finding]:
     if any(device.platform == ARM for device in devices):
-        yield Judgement("Drivers", "ok", "kernel driver mali", "libmali, the vendor's OpenCL, uses it")
+        yield Finding("ok", "kernel driver mali", "libmali, the vendor's OpenCL, uses it")
     elif drivers.libmali:
         library = drivers.libmali[0]
         remedy = (f"echo {library} | sudo tee /etc/OpenCL/vendors/mali.icd",)
         text = (
             f"{library} is there, but lists no device: /etc/OpenCL/vendors must name it, in the kernel's version"
         )
-        yield Judgement("Drivers", "fix", "kernel driver mali", text, remedy)
+        yield Finding("error", "kernel driver mali", text, remedy)
     else:
         text = "the vendor's libmali, which it needs, is not installed: take it from the board's maker"
-        yield Judgement("Drivers", "fix", "kernel driver mali", text)
+        yield Finding("error", "kernel driver mali", text)
 
 
-def judge_devices(facts: Facts) -> Iterator[Judgement]:
+def judge_devices(facts: Facts) -> Iterator[Finding]:
     """Judge each device; the reason why there is none comes first."""
+    yield from in_section("Devices", _no_devices(facts))
+    for device in facts.devices:
+        busy = any(worker.device == device.name and worker.serving for worker in facts.workers)
+        yield from in_section(f"Device {device.name}", _device(device, busy=busy))
+
+
+def _no_devices(facts: Facts) -> Iterator[Finding]:
     if facts.devices_problem:
         vendors = facts.drivers.vendors if len(facts.drivers.vendors) > 1 else ()
         remedy = tuple(f"OCL_ICD_VENDORS=/etc/OpenCL/vendors/{name} {own_command()} doctor" for name in vendors)
         text = f"{facts.devices_problem}; remove or update the driver" + ": try one at a time" * bool(remedy)
-        yield Judgement("Devices", "fix", "OpenCL", text, remedy)
+        yield Finding("error", "OpenCL", text, remedy)
     elif not facts.devices and "OCL_ICD_VENDORS" in facts.drivers.variables:
         text = f"no device in {facts.drivers.variables['OCL_ICD_VENDORS']}, which OCL_ICD_VENDORS names"
-        yield Judgement("Devices", "fix", "OpenCL", text, ("unset OCL_ICD_VENDORS",))
+        yield Finding("error", "OpenCL", text, ("unset OCL_ICD_VENDORS",))
     elif not facts.devices:
-        yield Judgement("Devices", "note", "OpenCL", "no device: NumPy computes, which is slow")
-    for device in facts.devices:
-        busy = any(worker.device == device.name and worker.serving for worker in facts.workers)
-        yield from _device(device, busy=busy)
+        yield Finding("warning", "OpenCL", "no device: NumPy computes, which is slow")
 
 
-def _device(device: ExaminedDevice, *, busy: bool) -> Iterator[Judgement]:
-    section = f"Device {device.name}"
+def _device(device: ExaminedDevice, *, busy: bool) -> Iterator[Finding]:
     units = counted(device.compute_units, "unit")
     described = f"{device.platform}, {device.version}, driver {device.driver}; {units}"
-    yield Judgement(section, "ok", "device", f"{described}, {'fp16' if device.fp16 else 'no fp16'}")
+    yield Finding("ok", "device", f"{described}, {'fp16' if device.fp16 else 'no fp16'}")
     for defect in known_defects(device):
         remedy = (defect.remedy,) if defect.remedy else ()
         text = f"{defect.what} ({defect.source}); {defect.workaround}"
-        yield Judgement(section, "fix" if remedy else "note", "known defect", text, remedy)
+        yield Finding("error" if remedy else "warning", "known defect", text, remedy)
     if busy:
-        yield Judgement(section, "note", "in use", "the daemon computes on it: the figures below are too low")
-    yield from _self_test(section, device)
+        yield Finding("warning", "in use", "the daemon computes on it: the figures below are too low")
+    yield from _self_test(device)
 
 
-def _self_test(section: str, device: ExaminedDevice) -> Iterator[Judgement]:
+def _self_test(device: ExaminedDevice) -> Iterator[Finding]:
     figures = {each.step: each.figures for each in device.tried if not each.problem}
     if speed := _speed(figures):
-        yield Judgement(section, "ok", "speed", speed)
+        yield Finding("ok", "speed", speed)
     if "digits" in figures:
         found = figures["digits"]["seconds"]
-        yield Judgement(section, "ok", "digits", f"{short_number(1 / found)} frames per second, measured")
+        yield Finding("ok", "digits", f"{short_number(1 / found)} frames per second, measured")
     if "estimates" in figures:
         estimates = [f"{NAMES[name]} {short_number(each)}" for name, each in figures["estimates"].items()]
         text = f"{', '.join(estimates)} frames per second, computed from this speed"
-        yield Judgement(section, "ok", "estimates", text)
+        yield Finding("ok", "estimates", text)
     compared = [each for each in device.tried if not each.problem and "error" in each.figures]
     if compared:
         worst = max(each.figures["error"] for each in compared)
         runs = f"{len(compared)} of {counted(_compared(device), 'run')} of two small networks agree with it"
         text = f"{runs}; scores within {worst:.0e} of their range"
-        yield Judgement(section, "ok", "reference", text)
+        yield Finding("ok", "reference", text)
     for each in device.tried:
         if each.problem:
-            yield _failed(section, device, each)
+            yield _failed(device, each)
 
 
 def _compared(device: ExaminedDevice) -> int:
@@ -172,11 +176,11 @@ def _speed(figures: Mapping[str, Mapping[str, float]]) -> str:
     return ", ".join(parts)
 
 
-def _failed(section: str, device: ExaminedDevice, failed: TriedStep) -> Judgement:
+def _failed(device: ExaminedDevice, failed: TriedStep) -> Finding:
     """Report a failed step. A variant that is wrong or crashes is one that edged does not use there."""
     is_default = failed.step.endswith(("auto", "digits"))
     text = f"self-test, {failed.step}: {failed.problem.removeprefix(f'{device.name}: ')}"
     if not is_default:
-        return Judgement(section, "note", "failed", text)
+        return Finding("warning", "failed", text)
     remedy = ("edged devices  # workers: names the device, numpy needs no driver",)
-    return Judgement(section, "fix", "failed", f"{text}; use another device, or update the driver", remedy)
+    return Finding("error", "failed", f"{text}; use another device, or update the driver", remedy)

@@ -1,1 +1,0 @@
-"""Read the facts of this host; nothing here judges them. `root` is where its file system begins."""
