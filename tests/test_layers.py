@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from edged.cli.verbs import VERBS
 from tests.conftest import ROOT
 
 LEVELS = (  # a package imports those of the levels below its own alone
@@ -188,3 +189,17 @@ def test_the_client_loads_no_other_part_of_edged() -> None:
     loaded = loaded_after_importing("edged.client")
     parts = {".".join(name.split(".")[:2]) for name in loaded if name.startswith("edged.")}
     assert parts <= CLIENT_NEEDS_ONLY
+
+
+def test_no_verb_imports_another() -> None:
+    verbs = {verb.replace("-", "_") for verb in VERBS}
+    cli = ROOT / "edged/cli"
+    arrows = {
+        f"{own} → {other}"
+        for path in cli.rglob("*.py")
+        for name in imports_of(path)
+        if name.startswith("edged.cli.")
+        if (other := name.split(".")[2]) in verbs - {own := path.relative_to(cli).with_suffix("").parts[0]}
+    }
+
+    assert arrows == {"demo → run"}  # the same daemon, with a config of the package

@@ -19,8 +19,8 @@ from pathlib import Path
 import zmq
 from rich.console import Console
 
+from edged.cli.status_rows import ScreenPages, picture
 from edged.cli.top.command import watch
-from edged.cli.top.screen import ScreenPages, picture
 from edged.client import subscribe
 from edged.client.node_state import NodeState
 from edged.client.subscription import Subscription

@@ -2,15 +2,13 @@
 
 import argparse
 import signal
-from pathlib import Path
 
+from edged.cli.hub_address import hub_of
 from edged.cli.options import add_example, add_process_options
-from edged.config import Config
 from edged.config.load import load_config
 from edged.errors import ConfigError
 from edged.system import log
 from edged.system.process_end import end_with_parent
-from edged.transport.client_socket import Curve, curve_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,22 +32,3 @@ def run(arguments: argparse.Namespace) -> int:
 
     run_camera(arguments.name, config.cameras[arguments.name], hub, curve)
     return 0
-
-
-def hub_of(config: Config, file: Path, address: str | None) -> tuple[str, Curve | None]:
-    """Return the hub's address and our keys.
-
-    `address`: given by the hub that started this process; None: as in the config. Raises ConfigError.
-    """
-    if address is not None:
-        return address, None
-    if config.link.address is None:
-        raise ConfigError(
-            f"{file}: link.address is missing: expected the address of the hub, such as tcp://192.168.1.10:5572"
-        )
-    security = config.security
-    if security and not security.hub:
-        raise ConfigError(
-            f"{file}: security.hub is missing: expected the public key (.pub) of the hub at {config.link.address}"
-        )
-    return config.link.address, curve_of(security.key, security.hub) if security else None

@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def config_text(file: Path, name: str, source: str, model: str) -> str:
     """Return a config with comments. model: the lines of its section."""
-    from edged.cli.inspect import line_of
+    from edged.cli.model_section import line_of
 
     number: int | str = int(source) if source.isdecimal() else _beside(source, file)
     schema = files("edged") / "edged.schema.json"
@@ -105,7 +105,7 @@ def _found_camera() -> str:
 
 
 def _model_lines(arguments: argparse.Namespace, file: Path) -> str:
-    from edged.cli.inspect import config_lines
+    from edged.cli.model_section import config_lines
 
     model = given_model(arguments)
     keys = given_keys(arguments)

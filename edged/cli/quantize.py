@@ -104,7 +104,7 @@ def _pictures(model: Model, arguments: argparse.Namespace, line: StatusLine) -> 
     """Return the pictures that judge: of a camera, or of files."""
     if not arguments.camera:
         return judged_pictures(model, arguments)
-    from edged.cli.teach.samples import live_frames
+    from edged.cli.samples import live_frames
     from edged.compress.judge import prepared
 
     count = arguments.count or LIVE

@@ -89,7 +89,7 @@ class RowsBelow:
 
     def draw(self) -> bytes:
         """Return the rows, in as many columns as the terminal has now."""
-        from edged.cli.top.screen import status_rows
+        from edged.cli.status_rows import status_rows
 
         if self._known is None:
             return b""

@@ -8,7 +8,7 @@ import sys
 import threading
 
 from edged.cli import print_error
-from edged.cli.camera import hub_of
+from edged.cli.hub_address import hub_of
 from edged.cli.options import add_example, add_host, add_process_options
 from edged.config import Config
 from edged.config.load import load_config

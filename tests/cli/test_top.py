@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from edged.cli.status_rows import ScreenPages, bar, duration, fit, labels, milliseconds, picture, rate, status_rows
 from edged.cli.top.command import lines
-from edged.cli.top.screen import ScreenPages, bar, duration, fit, labels, milliseconds, picture, rate, status_rows
 from edged.client.board import Board
 from edged.client.node_state import NodeState
 from edged.messages import WorkerState

@@ -6,9 +6,9 @@ import pytest
 
 from edged import config
 from edged.cli.daemon_client import DaemonClient
-from edged.cli.teach.folder import Place
-from edged.cli.teach.samples import check_started
+from edged.cli.samples import check_started
 from edged.cli.teach.shadow import ShadowTally
+from edged.cli.teach_folder import Place
 from edged.errors import EdgedError
 from edged.messages import Label, LinkMessage, ModelInfo
 from edged.messages.teaching import ShadowResult, TeachEnded, TeachStarted

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import pytest
 
-from edged.cli.train.data import read_folders
+from edged.cli.training_data import read_folders
 from edged.errors import ConfigError, DeviceError
 from edged.model.package import Input
 from edged.teach.store import CropStore

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli.train.data import read_crops
+from edged.cli.training_data import read_crops
 from edged.errors import EdgedError
 from edged.model.package import Input
 from edged.teach.store import CropStore

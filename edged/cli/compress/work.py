@@ -13,7 +13,7 @@ from edged import config
 from edged.cli.given_metadata import described
 from edged.cli.model_options import given_keys, model_config
 from edged.cli.pictures import judged_pictures
-from edged.cli.train.data import open_source
+from edged.cli.training_data import open_source
 from edged.compress.codebook import Codebook
 from edged.compress.coded_file import coded_layer
 from edged.compress.judge import Judge, JudgedPictures

@@ -11,7 +11,7 @@ from contextlib import suppress
 from edged.arithmetic import ceil_div
 from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.pictures import random_images
-from edged.cli.teach.samples import read_sample, receive_started, samples_from
+from edged.cli.samples import read_sample, receive_started, samples_from
 from edged.config import Config, FleetConfig, NatsConfig, WorkerConfig
 from edged.config.load import load_config, model_link
 from edged.config.validation_errors import missing_section

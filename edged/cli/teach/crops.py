@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from edged.arithmetic import ceil_div
-from edged.cli.teach.folder import Place, find_place_of, warn_about
+from edged.cli.teach_folder import Place, find_place_of, warn_about
 from edged.errors import ConfigError, EdgedError
 from edged.model.head_versions import Version, load_promoted
 from edged.system.files import FOR_ALL, replace_file

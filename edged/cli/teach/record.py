@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Self, TextIO
 
 from edged.cli.daemon_client import DaemonClient, connect_daemon
-from edged.cli.teach.folder import Place, find_place_of, warn_about
-from edged.cli.teach.samples import check_started, read_sample, samples_from
+from edged.cli.samples import check_started, read_sample, samples_from
+from edged.cli.teach_folder import Place, find_place_of, warn_about
 from edged.messages import Stop
 from edged.messages.teaching import (
     LONGEST_TEACH_S,

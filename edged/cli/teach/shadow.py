@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 from edged.cli.daemon_client import DaemonClient, connect_daemon
-from edged.cli.teach.folder import find_place_of
+from edged.cli.samples import check_started, received_from
 from edged.cli.teach.record import RecordScreen, screen_of
-from edged.cli.teach.samples import check_started, received_from
+from edged.cli.teach_folder import find_place_of
 from edged.messages import Label
 from edged.messages.teaching import LONGEST_TEACH_S, ShadowResult, TeachRequest
 from edged.system.plain_text import counted, printable

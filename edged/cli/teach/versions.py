@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from edged.cli.daemon_client import connect_daemon
-from edged.cli.teach.folder import Place, find_place_of, warn_about
+from edged.cli.teach_folder import Place, find_place_of, warn_about
 from edged.errors import EdgedError, ModelError
 from edged.messages.message import as_dict
 from edged.messages.teaching import PromoteAnswer, PromoteRequest

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from edged import config
-from edged.cli.train.data import open_source
+from edged.cli.training_data import open_source
 from edged.engine.device import Device
 from edged.errors import ConfigError, DataError, TrainingError
 from edged.model import reference

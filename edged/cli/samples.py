@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.cli.daemon_client import HEARTBEAT_LIMIT_S, DaemonClient, connect_daemon
-from edged.cli.teach.folder import Place, place_of
+from edged.cli.teach_folder import Place, place_of
 from edged.errors import ConfigError, EdgedError
 from edged.messages import LinkMessage, Stop
 from edged.messages.teaching import (
