@@ -70,9 +70,19 @@ def test_the_summary_has_the_cases_of_the_readme_alone(tmp_path: Path) -> None:
 
     text = fill(PLACE.format("summary"), tmp_path)
 
-    assert len(cells(text, "ResNet-50 at 120×120, 2")) == 2
+    assert cells(text, "ResNet-50") == [["ResNet-50 at 120×120", "10.0 ms", "0.90", "–", "–"]]
+    assert "Measured on 1 May 2026, 2 processors of a Test; medians." in text
     assert "ResNet-101" not in text
     assert "ResNet-101" in fill(PLACE.format("peers"), tmp_path)
+
+
+def test_a_wrong_answer_of_a_peer_is_marked(tmp_path: Path) -> None:
+    rows = [contender("onnxruntime", *[10] * 7), contender("openvino", *[9] * 7) | {"error": 0.54}]
+    write(tmp_path, "peers.json", {"case": "shufflenetv2@224", "threads": 2, "contenders": rows})
+
+    [row, _] = cells(fill(PLACE.format("peers"), tmp_path), "ShuffleNetV2")
+
+    assert "0.90 (0.90 to 0.90), wrong by 0.54 of the range" in row
 
 
 def test_the_hub_has_a_row_for_each_load_and_a_picture(tmp_path: Path) -> None:

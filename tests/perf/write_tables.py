@@ -54,12 +54,11 @@ TITLES = {
     "opencv-opencl": "OpenCV DNN",
     "edged-naive": "`--conv naive`",
 }
+WRONG = 1e-2  # of the scores' range: such an answer is marked
 PEERS = ("edged", "edged-fp16-weights", "openvino", "ncnn")
+ENGINES = ("edged", "openvino", "ncnn")
 QUANTIZED = ("edged-int8", "onnxruntime-int8", "openvino-int8", "edged-bf16", "openvino-bf16")
 KERNELS = ("edged", "tinygrad", "clblast", "opencv-opencl", "edged-naive")
-BRIEF = (
-    "[Commands, dates, machines and versions](docs/explanation/benchmarks.md#against-other-runtimes) of each row."
-)
 WHAT = {
     "total_ms": "from capture to publication, ms",
     "rest_ms": "the same without the forward pass, ms",
@@ -82,9 +81,26 @@ def fill(document: str, folder: Path) -> str:
 
 
 def summary(folder: Path) -> str:
-    """Return what `peers` returns, of the cases in README.md with two threads."""
-    few = [each for each in read(folder / "peers.json") if each["case"] in IN_README and each["threads"] == 2]
-    return _ratios(few, PEERS, "make bench-peers", is_brief=True)
+    """Medians of the cases in README.md, with two threads on one machine on one day."""
+    measured = [each for each in read(folder / "peers.json") if each["case"] in IN_README and each["threads"] == 2]
+    if not measured:
+        return _not_measured("make bench-peers")
+    [(date, machine)] = {(each["date"], each["machine"]) for each in measured}
+    in_order = sorted(measured, key=lambda each: IN_README.index(each["case"]))
+    head = ("network", YARDSTICK, *(TITLES[name] for name in ENGINES))
+    caption = f"Measured on {date}, {machine}; medians."
+    return "\n".join([*as_markdown([head, *map(_summary_row, in_order)]), "", caption, ""])
+
+
+def _summary_row(measured: Measured) -> tuple[str, ...]:
+    contenders = {row["name"]: row for row in measured["contenders"]}
+    yardstick = contenders[YARDSTICK]
+    state = states_of(states_of_turns([yardstick]))[0]
+    theirs = figures(yardstick, None, state)
+    assert theirs
+    found = [figures(contenders[name], yardstick, state) if name in contenders else None for name in ENGINES]
+    ratios = (f"{each.ratio.median:.2f}" if each and each.ratio else "–" for each in found)
+    return network(measured["case"]), f"{theirs.ms.median:.1f} ms", *ratios
 
 
 def peers(folder: Path) -> str:
@@ -102,17 +118,13 @@ def quantized(folder: Path) -> str:
     return _ratios(read(folder / "quantized.json"), QUANTIZED, "make bench-peers")
 
 
-def _ratios(measured: Sequence[Measured], names: Sequence[str], command: str, *, is_brief: bool = False) -> str:
+def _ratios(measured: Sequence[Measured], names: Sequence[str], command: str) -> str:
     rows = [row for each in measured for row in _ratio_rows(each, names)]
     if not rows:
         return _not_measured(command)
     head = ("network, threads", "machine state, turns", YARDSTICK, *(TITLES[name] for name in names), "error")
     states = [state for each in measured for state in states_of_turns(each["contenders"])]
-    return (
-        "\n".join([*as_markdown([head, *rows]), "", BRIEF, ""])
-        if is_brief
-        else _table([head, *rows], measured, states)
-    )
+    return _table([head, *rows], measured, states)
 
 
 def _ratio_rows(measured: Measured, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -130,13 +142,16 @@ def _ratio_rows(measured: Measured, names: Sequence[str]) -> Iterator[tuple[str,
             f"{network(measured['case'])}, {threads}",
             f"{state}, {theirs.ms.count}",
             f"{theirs.ms.text(2)} ms",
-            *map(_ratio, found),
+            *(_ratio(each, contenders.get(name, {})) for name, each in zip(names, found, strict=True)),
             ", ".join(f"{error:.0e}" for error in errors if error is not None),
         )
 
 
-def _ratio(found: Figures | None) -> str:
-    return found.ratio.text(2) if found and found.ratio else "–"
+def _ratio(found: Figures | None, contender: Mapping[str, Any]) -> str:
+    if not found or not found.ratio:
+        return "–"
+    error = contender.get("error") or 0.0
+    return f"{found.ratio.text(2)}, wrong by {error:.2g} of the range" if error > WRONG else found.ratio.text(2)
 
 
 def network(case: str) -> str:
