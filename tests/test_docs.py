@@ -26,6 +26,8 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
     *sorted(ROOT.glob("docs/**/*.md")),
+    *sorted(ROOT.glob("tests/**/README.md")),
+    ROOT / "tools/README.md",
 ]
 
 

@@ -12,41 +12,11 @@ import pytest
 
 from edged.cli.verbs import VERBS
 from tests.conftest import ROOT
+from tools.package_levels import HUB, LEVELS
 
-LEVELS = (  # a package imports those of the levels below its own alone
-    {"__main__"},
-    {"cli"},
-    {"quantization", "doctor"},
-    {"compress"},
-    {"teach", "evaluation", "inference", "batch", "fleet", "split"},
-    {"cluster"},
-    {"hub", "camera", "worker", "view", "bridge", "train"},  # processes, which never import each other
-    {"client", "runtime", "drawing", "tracing"},
-    {"engine", "energy"},
-    {"model"},
-    {"config", "metrics"},
-    {"transport", "pictures"},
-    {"system"},
-    {"messages"},
-    {"errors", "clock", "arithmetic"},
-)
 LIBRARIES = {"batch", "cluster", "compress", "evaluation", "fleet", "inference", "teach", "train", "quantization"}
 PROCESSES = {"hub", "camera", "worker"}  # which libraries do not import: what both need lies below both
 EXCEPTION = "batch → camera"  # it reads videos as a camera does
-HUB = (  # what is below imports nothing above it
-    {"wiring"},
-    {"hub"},
-    {"control", "status", "supervision"},
-    {"reload", "recorder", "teaching", "systemd_service"},
-    {"pipeline", "node"},
-    {"workers"},
-    {"cameras"},
-    {"children", "publish"},
-    {"stats"},
-    {"links", "journal", "signals", "liveness"},
-    {"service_threads"},
-    {"frames", "events"},
-)
 HUB_MUST_NOT_IMPORT = {"cv2", "pyopencl", "onnx", "numpy", "edged.camera", "edged.worker", "edged.engine"}
 CLIENT_NEEDS_ONLY = {
     f"edged.{part}" for part in ("client", "messages", "errors", "clock", "arithmetic", "system", "transport")

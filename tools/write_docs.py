@@ -3,7 +3,8 @@
 import argparse
 import importlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -23,6 +24,7 @@ from edged.metrics.catalog import DROPPED, LOST
 from edged.metrics.fast import Family
 from edged.train.config import Training
 from tools import message_schemas, protocol, python_reference
+from tools.package_levels import HUB, LEVELS
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
@@ -75,6 +77,8 @@ PATTERNS = {
     "[A-Za-z0-9]": "name",
     "[a-z_]": "class",
 }
+
+LEVELS_OF = {"edged": LEVELS, "edged.hub": HUB}  # of packages and folders, that imports go down
 
 Schema = Mapping[str, Any]
 
@@ -158,6 +162,20 @@ def python() -> str:
         "`edged.client` neither. [Programs to begin with](../../examples/README.md).",
         python_reference.parts(),
     )
+
+
+def architecture() -> str:
+    """Return docs/architecture.md with the levels of packages, the highest first."""
+    return re.sub(
+        r"(<!-- levels of (\S+):[^>]*-->\n).*?(<!-- end of levels -->)",
+        lambda found: f"{found[1]}\n{_levels(LEVELS_OF[found[2]])}\n\n{found[3]}",
+        (ROOT / "docs/architecture.md").read_text(),
+        flags=re.DOTALL,
+    )
+
+
+def _levels(levels: Iterable[Collection[str]]) -> str:
+    return "\n".join(["```text", *(" | ".join(sorted(level)) for level in levels if level != {"__main__"}), "```"])
 
 
 def _message(what: str) -> str:
@@ -343,6 +361,7 @@ def _page(title: str, summary: str, parts: Iterable[str]) -> str:
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
+    "docs/architecture.md": architecture,
     "docs/reference/configuration.md": configuration,
     "docs/reference/commands.md": commands,
     "docs/reference/training-file.md": training,
