@@ -41,7 +41,7 @@ class ControlRequests:
         self._links = links
         self._service = service
         self._reload = reload
-        self._reload_askers: list[str] = []
+        self._reload_clients: list[str] = []
         self._teaching = teaching
         self._versions = versions
 
@@ -53,7 +53,7 @@ class ControlRequests:
         self.is_active = True
         match received.message:
             case ReloadRequest():
-                self._reload_askers.append(received.peer)
+                self._reload_clients.append(received.peer)
                 self.reload()
             case (ProfileRequest() | TraceRequest()) as request:
                 self.recordings.start(received.peer, request)
@@ -99,15 +99,15 @@ class ControlRequests:
         """Answer every client: the hub ends."""
         self.recordings.close()
         self._teaching.close()
-        for asker in self._reload_askers:
-            self._links.send(asker, ReloadAnswer(accepted=False, message="the daemon ends"))
+        for client in self._reload_clients:
+            self._links.send(client, ReloadAnswer(accepted=False, message="the daemon ends"))
 
     def _step_reload(self, now: int) -> list[HubEvent]:
         event = self._reload.step(now)
         if event is None:
             return []
         self._service.reload_ends()
-        askers, self._reload_askers = self._reload_askers, []
-        for asker in askers:
-            self._links.send(asker, ReloadAnswer(accepted=not event.is_bad, message=event.message))
+        clients, self._reload_clients = self._reload_clients, []
+        for client in clients:
+            self._links.send(client, ReloadAnswer(accepted=not event.is_bad, message=event.message))
         return [event]

@@ -131,7 +131,7 @@ class Hub:
         self._control.close()
         self._links.shut()
         self._router.give_up_all("shutdown")
-        self._supervision.stop_children(self._links, self._signals, self._receive_last)
+        self._supervision.stop_children(self._signals, self._receive_last)
         self._publication.close()
         self._metrics.stop_serving()
 

@@ -11,22 +11,18 @@ import zmq
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.config import Config
-from edged.hub.cameras.cameras import Cameras
 from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.prediction import Origin, predict
 from edged.hub.frames.queues import Held, StageResult
-from edged.hub.frames.router import Router
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.schema import Row
-from edged.hub.links.peers import Links, Received, Role
-from edged.hub.liveness import Liveness
+from edged.hub.links.peers import Received, Role
+from edged.hub.node import Node
 from edged.hub.publish.publisher import Publisher
-from edged.hub.publish.seen_states import SeenStates
 from edged.hub.publish.sender import AnsweredJob, Outcome, Outgoing
-from edged.hub.stats.counters import Stats
 from edged.hub.stats.summary import Limits
-from edged.hub.workers.workers import JobObserver, Workers
+from edged.hub.workers.workers import JobObserver
 from edged.messages import Features, Frame, JobFailed, Prediction, Scores, Stop, WorkerHello, to_json, topic
 from edged.messages.published import answers_of
 
@@ -34,27 +30,17 @@ from edged.messages.published import answers_of
 class Pipeline:
     """Takes frames in, hands them out as jobs, and takes the answers.
 
-    `publication` does the last step; `router` knows which frames wait and which are in flight.
+    `publication` does the last step; the router of `node` knows which frames wait and which are in flight.
     """
 
-    def __init__(
-        self,
-        publication: "Publication",
-        router: Router,
-        links: Links,
-        liveness: Liveness,
-        cameras: Cameras,
-        workers: Workers,
-        stats: Stats,
-        observer: JobObserver,
-    ) -> None:
+    def __init__(self, node: Node, publication: "Publication", observer: JobObserver) -> None:
         self.publication = publication
-        self.router = router
-        self._links = links
-        self._liveness = liveness
-        self._cameras = cameras
-        self._workers = workers
-        self._stats = stats
+        self.router = node.router
+        self._links = node.links
+        self._liveness = node.liveness
+        self._cameras = node.cameras
+        self._workers = node.workers
+        self._stats = node.stats
         self._observer = observer
 
     # ── 1. A frame arrives ──
@@ -206,30 +192,21 @@ class Publication:
     All metrics of a job and its predictions change at the same moment: until then its frames are pending.
     """
 
-    def __init__(
-        self,
-        router: Router,
-        publisher: Publisher,
-        journal: Journal,
-        stats: Stats,
-        limits: Limits,
-        top: int,
-        seen: SeenStates,
-    ) -> None:
+    def __init__(self, node: Node, publisher: Publisher, journal: Journal, limits: Limits, top: int) -> None:
         """`top`: labels in each prediction. `limits`: frames answered after its count are dropped (`shutdown`)."""
         self.top = top
-        self.seen = seen
+        self.seen = node.seen
         self.unsettled = 0  # predictions not yet counted as published or dropped
         self.first_seq = self.next_seq = journal.next_seq
         # the model of the last one, and its first prediction
         self.answered_by, self.answers_since = "", self.next_seq
-        self._router = router
+        self._router = node.router
         self._publisher = publisher
         self._sender = publisher.sender
         self._origin = Origin(publisher.node, publisher.boot)
         self._topic_of = cache(lambda camera: topic(publisher.node, camera, "prediction").encode())
         self._journal = journal
-        self._stats = stats
+        self._stats = node.stats
         self._limits = limits
         self._unsent: list[Outgoing] = []
         self._changed_states: list[HubEvent] = []

@@ -10,11 +10,10 @@ from secrets import randbits
 from prometheus_client import Summary
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
+from edged.hub.client_session import ClientSession
 from edged.hub.frames.queues import Held, Pixels
-from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links, Received
-from edged.hub.workers.supervisor import Supervisor
-from edged.hub.workers.workers import Workers
+from edged.hub.node import Node
 from edged.messages import (
     Forwarded,
     JobTimes,
@@ -34,23 +33,16 @@ from edged.transport.spans import Notebook
 
 RENEWED_NS = NANOSECONDS  # every process gets this often a request to continue
 LEAVE_S = 3.0  # without that, it stops by itself
-GONE_NS = 3 * NANOSECONDS  # a client that receives nothing for so long is considered dead
-LAST_WORDS_NS = NANOSECONDS  # time in which processes send their last batches
+FLUSH_NS = NANOSECONDS  # time in which processes send their last batches
 WAITING = 10_000  # messages queued for the client
 
 
-@dataclass(eq=False)
-class Recording:
-    """A recording for one client. `frames`: number of frames whose layers are timed, if that is the limit.
-
-    Times are nanoseconds of one clock.
-    """
+@dataclass(eq=False, kw_only=True)
+class Recording(ClientSession):
+    """A recording for one client. `frames`: number of frames whose layers are timed, if that is the limit."""
 
     number: int
-    asker: str
     layers: Layers
-    until_ns: int
-    sent_ns: int
     worker: str | None = None
     frames: int | None = None
     ending: RecordingEnded | None = None
@@ -78,12 +70,11 @@ class Recording:
 
     def flush(self, links: Links, now: int) -> bool:
         """Send as many messages as there is room for; False if the client is gone."""
-        while self._waiting and links.send(self.asker, *self._waiting[0]):
+        while self._waiting and self.send(links, *self._waiting[0]):
             self._waiting.popleft()
-            self.sent_ns = now
         if not self._waiting:
-            self.sent_ns = now
-        return now - self.sent_ns < GONE_NS
+            self.received_ns = now
+        return not self.is_gone(now)
 
     def begins(self, peer: str) -> None:
         """Record that a process has joined."""
@@ -93,7 +84,7 @@ class Recording:
         """Count frames whose layers were timed."""
         self._timed += frames
 
-    def spoke_last(self, peer: str) -> None:
+    def recorder_finished(self, peer: str) -> None:
         """Record that a process has sent its last batch."""
         self._recorders.discard(peer)
 
@@ -107,14 +98,14 @@ class Recording:
 
     def end(self, ending: RecordingEnded, now: int) -> None:
         """End it; processes may still send their last batches."""
-        self.ending, self.until_ns = ending, now + LAST_WORDS_NS
+        self.ending, self.until_ns = ending, now + FLUSH_NS
 
     def is_complete(self, now: int) -> bool:
         """Return whether all processes have sent their last batch, or have had enough time."""
         return self.ending is not None and (now >= self.until_ns or not self._recorders)
 
     @property
-    def last_word(self) -> RecordingEnded:
+    def final_message(self) -> RecordingEnded:
         """Return the last message to the client."""
         return RecordingEnded(reason=self.ending.reason if self.ending else "time", missed=self._missed)
 
@@ -126,7 +117,7 @@ class LayerSeconds:
         self._metric = metric
         self._of_worker: dict[str, list[Summary]] = {}
 
-    def are(self, worker: str, costs: Sequence[KernelCost]) -> None:
+    def set_kernels(self, worker: str, costs: Sequence[KernelCost]) -> None:
         """Set the kernels of a worker, in the order of its launches."""
         self._of_worker[worker] = [self._metric.labels(cost.operator, cost.kernel) for cost in costs]
 
@@ -160,23 +151,10 @@ def note_drop(notebook: Notebook, held: Held, reason: str) -> None:
 class Recordings:
     """Records for one client. It costs nothing while no recording runs (`is_active`)."""
 
-    def __init__(
-        self,
-        links: Links,
-        notebook: Notebook,
-        router: Router,
-        workers: Workers,
-        supervisor: Supervisor,
-        layer_seconds: Summary,
-        node: str,
-    ) -> None:
-        self._links = links
-        self._notebook = notebook
-        self._router = router
-        self._workers = workers
-        self._supervisor = supervisor
-        self._layers = LayerSeconds(layer_seconds)
+    def __init__(self, node: Node, notebook: Notebook, layer_seconds: Summary) -> None:
         self._node = node
+        self._notebook = notebook
+        self._layers = LayerSeconds(layer_seconds)
         self._now: Recording | None = None
 
     @property
@@ -184,19 +162,19 @@ class Recordings:
         """Return whether a recording runs."""
         return self._now is not None
 
-    def start(self, asker: str, request: ProfileRequest | TraceRequest) -> None:
-        """Start a recording for `asker`, or refuse it with the reason."""
+    def start(self, client: str, request: ProfileRequest | TraceRequest) -> None:
+        """Start a recording for `client`, or refuse it with the reason."""
         worker = None
         if not (refused := self._busy()) and isinstance(request, ProfileRequest):
             worker, refused = self._worker_for(request.worker)
-        begins = RecordingStarted(refused=refused, node=self._node, worker=worker)
-        self._links.send(asker, begins)
+        begins = RecordingStarted(refused=refused, node=self._node.name, worker=worker)
+        self._node.links.send(client, begins)
         if not refused:
-            self._begin(asker, request, worker)
+            self._begin(client, request, worker)
 
-    def stop(self, asker: str) -> None:
+    def stop(self, client: str) -> None:
         """End the recording of a client that leaves before its end."""
-        if self._now and self._now.asker == asker:
+        if self._now and self._now.client == client:
             self._stop()
 
     def collect(self, received: Received) -> None:
@@ -206,11 +184,11 @@ class Recordings:
             return
         if isinstance(message, RecorderHello):
             recording.begins(received.peer)
-            self._layers.are(received.peer, message.costs)
+            self._layers.set_kernels(received.peer, message.costs)
         if isinstance(message, TraceBatch):
             recording.timed(self._layers.add(received.peer, message.jobs))
             if message.last:
-                recording.spoke_last(received.peer)
+                recording.recorder_finished(received.peer)
         recording.put(Forwarded(peer=received.peer), [received.header])
 
     def step(self, now: int) -> None:
@@ -219,7 +197,7 @@ class Recordings:
             return
         if len(self._notebook) >= NOTES:
             self._send_notes(recording)
-        lost = recording.worker is not None and recording.worker not in self._workers.hellos
+        lost = recording.worker is not None and recording.worker not in self._node.workers.hellos
         if not recording.ending and (ending := recording.why_over(now, worker_is_lost=lost)):
             recording.end(ending, now)
             self._renew(recording, now)
@@ -227,15 +205,15 @@ class Recordings:
             self._renew(recording, now)
         if recording.is_complete(now):
             self.close()
-        elif not recording.flush(self._links, now):
+        elif not recording.flush(self._node.links, now):
             self._stop()
 
     def close(self) -> None:
         """Send the client the remaining messages, and the end of the recording."""
         if recording := self._now:
             self._send_notes(recording)
-            recording.put(recording.last_word)
-            recording.flush(self._links, now_ns())
+            recording.put(recording.final_message)
+            recording.flush(self._node.links, now_ns())
             self._stop()
 
     def next_ns(self) -> int | None:
@@ -243,49 +221,53 @@ class Recordings:
         return min(self._now.renewed_ns, self._now.until_ns) if self._now else None
 
     def _busy(self) -> str:
-        if self._now is None:
-            return ""
-        left_s = max(0, self._now.until_ns - now_ns()) / 1e9
-        verb, _, pid = self._now.asker.partition("/")
-        return f"edged {verb} (process {pid}) records here, for up to {left_s:.0f} s more: one at a time"
+        return self._now.refusal(now_ns()) if self._now else ""
 
     def _worker_for(self, name: str | None) -> tuple[str | None, str]:
         """Return the worker whose kernels are timed, or why there is none."""
-        ready = self._workers.hellos
+        ready = self._node.workers.hellos
         there = f"there are: {', '.join(ready)}" if ready else "none is ready"
         if name is not None:
             return (name, "") if name in ready else (None, f"no worker {name} is ready; {there}")
-        serving = [each for each in ready if each in self._supervisor.serving]
+        serving = [each for each in ready if each in self._node.supervisor.serving]
         if len(serving) == 1:
             return serving[0], ""
         return None, f"name one with --worker: {', '.join(serving)}" if serving else "no worker is ready"
 
-    def _begin(self, asker: str, request: ProfileRequest | TraceRequest, worker: str | None) -> None:
+    def _begin(self, client: str, request: ProfileRequest | TraceRequest, worker: str | None) -> None:
         now = now_ns()
         until_ns, number = now + nanoseconds(request.seconds), randbits(48)
         if isinstance(request, ProfileRequest):
-            self._now = Recording(number, asker, "half", until_ns, now, worker, request.frames)
+            self._now = Recording(
+                client=client,
+                until_ns=until_ns,
+                number=number,
+                layers="half",
+                worker=worker,
+                frames=request.frames,
+            )
         else:
-            self._now = Recording(number, asker, "all" if request.layers else "none", until_ns, now)
+            layers: Layers = "all" if request.layers else "none"
+            self._now = Recording(client=client, until_ns=until_ns, number=number, layers=layers)
             self._send(self._now, RecorderHello(pid=os.getpid(), host=socket.gethostname()))
-        for name, hello in self._workers.hellos.items():
+        for name, hello in self._node.workers.hellos.items():
             if self._now.wants(f"worker/{name}"):
                 self._now.put(Forwarded(peer=f"worker/{name}"), [encode(hello)])
 
     def _renew(self, recording: Recording, now: int) -> None:
         """Renew the recording, once a second: it then includes new processes, and shows that the hub is alive."""
         recording.renewed_ns, order = now + RENEWED_NS, recording.order()
-        peers = [f"camera/{name}" for name in self._router.cameras]
-        peers += [f"worker/{name}" for name in self._workers.hellos]
+        peers = [f"camera/{name}" for name in self._node.router.cameras]
+        peers += [f"worker/{name}" for name in self._node.workers.hellos]
         for peer in filter(recording.wants, peers):
-            self._links.send(peer, order)
+            self._node.links.send(peer, order)
         if recording.wants(HUB):
             self._notebook.open(order.recording, order.for_s)
         self._send_notes(recording)
 
     def _stop(self) -> None:
         if self._now and not self._now.ending:
-            self._now.end(self._now.last_word, now_ns())
+            self._now.end(self._now.final_message, now_ns())
             self._renew(self._now, now_ns())
         self._now = None
         self._layers.forget()

@@ -8,17 +8,13 @@ from edged.clock import NANOSECONDS, nanoseconds, wall_s
 from edged.config import CameraConfig, Config, SnapshotConfig
 from edged.config.load import ConfigSource, check_passwords, load_config
 from edged.errors import ConfigError
-from edged.hub.cameras.cameras import Cameras
 from edged.hub.events import HubEvent
-from edged.hub.frames.router import Router
 from edged.hub.links.guard import Guard
-from edged.hub.links.peers import Links, Role, allowed_by, elsewhere, parse_peer
+from edged.hub.links.peers import Role, allowed_by, elsewhere, parse_peer
 from edged.hub.links.runtime_folder import RuntimeFiles
+from edged.hub.node import Node
 from edged.hub.pipeline import Publication
 from edged.hub.publish.notifier import Notifier, receiver_of
-from edged.hub.stats.counters import Stats
-from edged.hub.workers.supervisor import Supervisor
-from edged.hub.workers.workers import Workers
 from edged.metrics import Metrics
 
 # Keys of the file that take effect at once, with everything below them. The others hold what is open or shared for
@@ -137,61 +133,47 @@ def _differences(before: Values, after: Values, place: str = "") -> Iterator[str
 class LiveSettings:
     """Applies a change of the config to the parts of a running hub."""
 
-    def __init__(
-        self,
-        cameras: Cameras,
-        workers: Workers,
-        supervisor: Supervisor,
-        router: Router,
-        publication: Publication,
-        stats: Stats,
-        links: Links,
-    ) -> None:
-        self._cameras = cameras
-        self._workers = workers
-        self._supervisor = supervisor
-        self._router = router
+    def __init__(self, node: Node, publication: Publication) -> None:
+        self._node = node
         self._publication = publication
-        self._stats = stats
-        self._links = links
 
     def apply(self, found: Changes) -> None:
         """Apply all that takes effect at once."""
         self._change_cameras(found)
         freshness = found.config.freshness
-        self._router.set_freshness(
+        self._node.router.set_freshness(
             keep=freshness.keep,
             max_age_ns=nanoseconds(freshness.max_age_s),
             deadline_ns=nanoseconds(freshness.deadline_s),
         )
         self._publication.set_config(found.config)
         if found.changes_model:
-            self._workers.expect_model()
-        self._supervisor.set_config(found.config)
-        for name in self._workers.set_ends(found.config.ends):
-            self._supervisor.kill_worker(name)
+            self._node.workers.expect_model()
+        self._node.supervisor.set_config(found.config)
+        for name in self._node.workers.set_ends(found.config.ends):
+            self._node.supervisor.kill_worker(name)
 
     def _change_cameras(self, found: Changes) -> None:
         for name in found.removed:
-            self._cameras.remove(name)
-            self._supervisor.cameras.has_ended(name)
+            self._node.cameras.remove(name)
+            self._node.supervisor.cameras.has_ended(name)
         for name in found.changed:
-            if not self._cameras.replace(name):
-                self._supervisor.cameras.kill(name)
-        self._cameras.set_snapshots(found.config.cameras, found.snapshots)
+            if not self._node.cameras.replace(name):
+                self._node.supervisor.cameras.kill(name)
+        self._node.cameras.set_snapshots(found.config.cameras, found.snapshots)
         self._set_remote_peers(elsewhere(found.config))
         for name in found.added:
-            self._stats.summary.add_camera(name)
-            self._cameras.add(name)
+            self._node.stats.summary.add_camera(name)
+            self._node.cameras.add(name)
             if found.config.cameras[name].host is None:
-                self._supervisor.cameras.add(name)
+                self._node.supervisor.cameras.add(name)
 
     def _set_remote_peers(self, peers: frozenset[str]) -> None:
         """Expect these peers from other hosts; a worker that is no longer among them is stopped."""
-        for role, name in map(parse_peer, self._links.elsewhere - peers):
+        for role, name in map(parse_peer, self._node.links.elsewhere - peers):
             if role is Role.WORKER:
-                self._workers.remove(name)
-        self._links.elsewhere = peers
+                self._node.workers.remove(name)
+        self._node.links.elsewhere = peers
 
 
 HALF_WRITTEN_NS = NANOSECONDS

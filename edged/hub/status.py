@@ -63,9 +63,7 @@ class Display:
 class LiveDisplay:
     """Passes the state of the node, as a subscriber knows it, to the screen of this process."""
 
-    def __init__(self, name: str, node: Node, show: Callable[[NodeState], None]) -> None:
-        """`name`: of the node."""
-        self._name = name
+    def __init__(self, node: Node, show: Callable[[NodeState], None]) -> None:
         self._node = node
         self._show = show
         self._predicted: Rates[str] = Rates()
@@ -82,7 +80,7 @@ class LiveDisplay:
         self._joules.take(now_s, status.energy.rails)
         fps, dropping = self._predicted.each_second(), self._dropped.each_second()
         known = NodeState(
-            node=self._name,
+            node=self._node.name,
             boot=None,
             at=at,
             away_s=0.0,

@@ -14,13 +14,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, now_ns
-from edged.hub.cameras.cameras import Cameras
-from edged.hub.frames.router import Router
-from edged.hub.links.peers import Links
-from edged.hub.liveness import Liveness
 from edged.hub.node import Node
 from edged.hub.service_threads import ServiceThreads
-from edged.hub.workers.supervisor import Supervisor
 from edged.system import systemd
 
 DOWN_NS = (
@@ -92,36 +87,30 @@ class Heartbeat:
 class LifeSigns:
     """Derives signs for the heartbeat from the state of cameras and workers."""
 
-    def __init__(
-        self, router: Router, cameras: Cameras, supervisor: Supervisor, liveness: Liveness, links: Links
-    ) -> None:
-        self._router = router
-        self._cameras = cameras
-        self._supervisor = supervisor
-        self._liveness = liveness
-        self._links = links
+    def __init__(self, node: Node) -> None:
+        self._node = node
 
     def of_cameras(self) -> Iterator[CameraSign]:
         """Yield the sign of each camera."""
-        states = self._cameras.states
-        for name, camera in self._router.cameras.items():
+        states = self._node.cameras.states
+        for name, camera in self._node.router.cameras.items():
             yield CameraSign(
                 captured=camera.ledger.captured,
                 up=states.is_up(name),
-                heard_ns=self._liveness.camera_heard_ns(name),
+                heard_ns=self._node.liveness.camera_heard_ns(name),
                 ended=name in states.ended,
                 waits_for_room=camera.waits and camera.ledger.pending > 0,
-                away=f"camera/{name}" in self._links.elsewhere and not states.is_up(name),
+                away=f"camera/{name}" in self._node.links.elsewhere and not states.is_up(name),
             )
 
     def of_workers(self) -> WorkerSign:
         """Return the sign of all workers together."""
         return WorkerSign(
-            answered=self._router.answers,
-            ready=self._supervisor.works,
-            frames_wait=not self._router.idle,
-            heard_ns=self._liveness.worker_heard_ns,
-            away=self._supervisor.waits_for_others,
+            answered=self._node.router.answers,
+            ready=self._node.supervisor.works,
+            frames_wait=not self._node.router.idle,
+            heard_ns=self._node.liveness.worker_heard_ns,
+            away=self._node.supervisor.waits_for_others,
         )
 
 
@@ -132,10 +121,10 @@ EXTEND_S = 15.0  # evaluated again each second
 class Service:
     """Reports to systemd, at each tick of the loop. Does nothing without systemd."""
 
-    def __init__(self, node: Node, signs: LifeSigns, services: ServiceThreads) -> None:
+    def __init__(self, node: Node, services: ServiceThreads) -> None:
         """`services`: while one of these threads has failed, the hub is not reported as ready."""
         self._node = node
-        self._signs = signs
+        self._signs = LifeSigns(node)
         self._services = services
         self._heartbeat = Heartbeat()
         self._ready = self._reloads = False

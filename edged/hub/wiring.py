@@ -46,7 +46,7 @@ from edged.hub.stats.moments import LoopMetrics, Moments
 from edged.hub.stats.summary import Limits, summary
 from edged.hub.status import Display, LiveDisplay, StatusReport, places
 from edged.hub.supervision import Supervision
-from edged.hub.systemd_service import LifeSigns, Service
+from edged.hub.systemd_service import Service
 from edged.hub.teaching.promotion import Versions
 from edged.hub.teaching.session import Teaching
 from edged.hub.workers.heads import Heads
@@ -91,7 +91,7 @@ def run_hub(
         for line in places(config):
             show(line)
         lines = Display(builder.node, show, line_every_s).show_if_due
-        live = LiveDisplay(config.node, builder.node, show_state).update if show_state else lines
+        live = LiveDisplay(builder.node, show_state).update if show_state else lines
         hub = builder.build(signals, live)
         gc.collect()
         gc.freeze()  # what lives as long as the hub need not be looked at again
@@ -186,39 +186,23 @@ class HubBuilder:
         self._opened = opened
         self._config = config = opened.config
         self._source = source
-        links, metrics, files = opened.links, opened.metrics, opened.runtime_files
         self._notebook = Notebook()
-        self._liveness = Liveness()
-        self._router = _router(config, self._notebook)
-        self._stats = Stats(
-            metrics, config.cameras, self._notebook, labels=config.metrics.labels, node=config.node
-        )
-        self._heads = Heads(links, metrics, teach_folder(config.node))
-        self._workers = Workers(
-            *(self._router, links, self._heads, self._stats.energy, metrics, opened.host_states),
-            ends=config.ends,
-        )
-        self._supervisor = Supervisor(config, ChildCommands(files.config_path, files.address, program))
-        snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)
-        self._cameras = Cameras(self._router, links, metrics, snapshots, self._liveness)
-        seen = SeenStates(config.states)
-        self.node = Node(self._router, self._cameras, self._workers, self._supervisor, self._stats, seen)
-        self._publication = Publication(
-            self._router, opened.publisher, opened.journal, self._stats, limits, config.publish.top, seen
-        )
-        self._teaching = self._make_teaching()
-        self._pipeline = self._make_pipeline()
+        self.node = node = self._make_node(program)
+        self._publication = Publication(node, opened.publisher, opened.journal, limits, config.publish.top)
+        self._teaching = Teaching(node, opened.publisher)
+        self._pipeline = Pipeline(node, self._publication, self._teaching)
 
     def build(self, signals: Signals, display: Callable[[int], None]) -> Hub:
         """Return the hub, after announcing the journal's events. `display` is called each second."""
-        opened, service = self._opened, self._make_service()
-        self._publication.report_journal()
+        opened, node, publication = self._opened, self.node, self._publication
+        service = Service(node, opened.services)
+        publication.report_journal()
         _warn_about_insecure_endpoints(self._config, opened.metrics)
         _warn_about_secrets_in_urls(self._config)
-        metrics = LoopMetrics(self._router, self._stats, opened.moments)
-        status = StatusReport(self.node, self._publication, opened.publisher)
+        metrics = LoopMetrics(node.router, node.stats, opened.moments)
+        status = StatusReport(node, publication, opened.publisher)
         every_second: tuple[Callable[[int], None], ...] = (
-            lambda now: self._publication.report_journal(),
+            lambda now: publication.report_journal(),
             lambda now: status.publish(),
             self._announce_notices,
             lambda now: metrics.update(),
@@ -226,58 +210,41 @@ class HubBuilder:
             lambda now: opened.runtime_files.restore(opened.links),
             display,
             service.tick,
-            lambda now: opened.health.report(now, ready=self._supervisor.works),
+            lambda now: opened.health.report(now, ready=node.supervisor.works),
         )
         return Hub(
             opened.links,
             signals,
             metrics,
             self._pipeline,
-            self._make_supervision(service),
+            Supervision(node, service, publication),
             self._make_control(service),
             every_second,
         )
 
     def summary(self) -> dict[str, Any]:
         """Return what the hub has done."""
-        return summary(self._router.ledgers, self._stats.summary, self._workers.energy_note)
+        return summary(self.node.router.ledgers, self.node.stats.summary, self.node.workers.energy_note)
 
-    def _make_teaching(self) -> Teaching:
-        return Teaching(
-            self._opened.links,
-            self._heads,
-            self._workers,
-            self._cameras,
-            self._router,
-            self._supervisor,
-            self._opened.publisher,
-        )
-
-    def _make_pipeline(self) -> Pipeline:
-        return Pipeline(
-            self._publication,
-            self._router,
-            self._opened.links,
-            self._liveness,
-            self._cameras,
-            self._workers,
-            self._stats,
-            self._teaching,
-        )
-
-    def _make_service(self) -> Service:
-        signs = LifeSigns(self._router, self._cameras, self._supervisor, self._liveness, self._opened.links)
-        return Service(self.node, signs, self._opened.services)
-
-    def _make_supervision(self, service: Service) -> Supervision:
-        return Supervision(
-            self._router,
-            self._cameras,
-            self._workers,
-            self._supervisor,
-            self._liveness,
-            service,
-            self._publication,
+    def _make_node(self, program: Sequence[str]) -> Node:
+        config, opened = self._config, self._opened
+        links, metrics, files = opened.links, opened.metrics, opened.runtime_files
+        liveness, router = Liveness(), _router(config, self._notebook)
+        stats = Stats(metrics, config.cameras, self._notebook, labels=config.metrics.labels, node=config.node)
+        heads = Heads(links, metrics, teach_folder(config.node))
+        snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)
+        workers = Workers(router, links, heads, stats.energy, metrics, opened.host_states, ends=config.ends)
+        return Node(
+            name=config.node,
+            links=links,
+            liveness=liveness,
+            router=router,
+            stats=stats,
+            heads=heads,
+            cameras=Cameras(router, links, metrics, snapshots, liveness),
+            workers=workers,
+            supervisor=Supervisor(config, ChildCommands(files.config_path, files.address, program)),
+            seen=SeenStates(config.states),
         )
 
     def _announce_notices(self, now: int) -> None:
@@ -287,40 +254,13 @@ class HubBuilder:
                 self._publication.announce(event)
 
     def _make_control(self, service: Service) -> ControlRequests:
-        opened, links = self._opened, self._opened.links
-        reload = Reload(
-            *(
-                self._config,
-                self._source,
-                opened.runtime_files,
-                opened.guard,
-                opened.notifier,
-                self._make_settings(),
-                opened.metrics,
-            )
-        )
-        recordings = Recordings(
-            links,
-            self._notebook,
-            self._router,
-            self._workers,
-            self._supervisor,
-            opened.metrics.layer_seconds,
-            self._config.node,
-        )
-        versions = Versions(links, self._heads, self._workers, self._router, self._publication)
-        return ControlRequests(links, service, reload, recordings, self._teaching, versions)
-
-    def _make_settings(self) -> LiveSettings:
-        return LiveSettings(
-            self._cameras,
-            self._workers,
-            self._supervisor,
-            self._router,
-            self._publication,
-            self._stats,
-            self._opened.links,
-        )
+        opened, node = self._opened, self.node
+        settings = LiveSettings(node, self._publication)
+        files, guard, notifier = opened.runtime_files, opened.guard, opened.notifier
+        reload = Reload(self._config, self._source, files, guard, notifier, settings, opened.metrics)
+        recordings = Recordings(node, self._notebook, opened.metrics.layer_seconds)
+        versions = Versions(node, self._publication)
+        return ControlRequests(opened.links, service, reload, recordings, self._teaching, versions)
 
 
 def _router(config: Config, notebook: Notebook) -> Router:

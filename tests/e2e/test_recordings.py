@@ -132,8 +132,8 @@ def test_one_client_at_a_time_has_layers_timed_until_it_ends(
         asker.kill()
         eventually(lambda: not is_recorded(daemon))
 
-    assert (second.returncode, "one at a time" in second.stderr) == (1, True)
-    assert f"edged profile (process {asker.pid})" in second.stderr
+    assert (second.returncode, "one session at a time" in second.stderr) == (1, True)
+    assert f"another `edged profile` (process {asker.pid})" in second.stderr
 
 
 @pytest.mark.promise("a recording ends within 2 s of an interruption; of a client that has died, after 3 s")

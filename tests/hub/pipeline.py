@@ -8,15 +8,17 @@ from pathlib import Path
 import zmq
 
 from edged.clock import NANOSECONDS
-from edged.config import CameraConfig
+from edged.config import CameraConfig, Config
 from edged.config import JournalConfig as JournalSettings
 from edged.hub.cameras.cameras import Cameras
+from edged.hub.children.command import ChildCommands
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.router import Router
 from edged.hub.journal.journal import Journal
 from edged.hub.links.peers import Links, local_link
 from edged.hub.links.sockets import Part
 from edged.hub.liveness import Liveness
+from edged.hub.node import Node
 from edged.hub.pipeline import Pipeline, Publication
 from edged.hub.publish.publisher import Publisher, Snapshots
 from edged.hub.publish.seen_states import SeenStates
@@ -26,6 +28,7 @@ from edged.hub.stats.counters import Stats
 from edged.hub.stats.hosts import HostStates
 from edged.hub.stats.summary import Limits
 from edged.hub.workers.heads import Heads
+from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
 from edged.messages import Snapshot
 from edged.metrics import Metrics
@@ -50,14 +53,9 @@ class NobodyTeaches:
 class PipelineParts:
     """A pipeline, and what a test looks at."""
 
-    links: Links
-    router: Router
-    liveness: Liveness
+    node: Node
     metrics: Metrics
-    stats: Stats
     snapshots: Snapshots
-    cameras: Cameras
-    workers: Workers
     publisher: Publisher
     publication: Publication
     pipeline: Pipeline
@@ -84,15 +82,23 @@ def running_pipeline(
     heads = Heads(links, metrics, folder)
     watch = HostWatch(folder)
     hosts = HostStates(metrics, "test", watch)
-    workers = Workers(router, links, heads, stats.energy, metrics, hosts, ends={})
     snapshots = Snapshots(publish_snapshot or publisher.snapshot, metrics, cameras)
-    known = Cameras(router, links, metrics, snapshots, liveness)
-    publication = Publication(router, publisher, journal, stats, Limits(), top=1, seen=SeenStates({}))
-    pipeline = Pipeline(publication, router, links, liveness, known, workers, stats, NobodyTeaches())
+    node = Node(
+        name="test",
+        links=links,
+        liveness=liveness,
+        router=router,
+        stats=stats,
+        heads=heads,
+        cameras=Cameras(router, links, metrics, snapshots, liveness),
+        workers=Workers(router, links, heads, stats.energy, metrics, hosts, ends={}),
+        supervisor=Supervisor(Config(cameras=dict(cameras)), ChildCommands(folder / "config", "ipc://unused")),
+        seen=SeenStates({}),
+    )
+    publication = Publication(node, publisher, journal, Limits(), top=1)
+    pipeline = Pipeline(node, publication, NobodyTeaches())
     try:
-        yield PipelineParts(
-            links, router, liveness, metrics, stats, snapshots, known, workers, publisher, publication, pipeline
-        )
+        yield PipelineParts(node, metrics, snapshots, publisher, publication, pipeline)
     finally:
         watch.stop()
         publisher.sender.stop(LIMIT_S)

@@ -41,14 +41,14 @@ class Desk:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._address = address
         self._peers: list[zmq.Socket[bytes]] = []
-        self._links = parts.links
+        self._links = parts.node.links
         self._metrics = parts.metrics
         self.settings = settings
         self.published = published
         self.pipeline = parts.pipeline
-        self.liveness = parts.liveness
+        self.liveness = parts.node.liveness
         self.snapshots = parts.snapshots
-        self.cameras = parts.cameras
+        self.cameras = parts.node.cameras
 
     def peer(self, name: str) -> "zmq.Socket[bytes]":
         peer = self._context.socket(zmq.DEALER)

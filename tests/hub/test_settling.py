@@ -82,8 +82,8 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     with running_pipeline(
         tmp_path, {"door": CameraConfig(source=0)}, keep=9, max_age_ns=60 * NANOSECONDS
     ) as parts:
-        parts.router.camera_started(hello_of("door"))
-        yield Hub(parts.router, parts.publication, parts.stats, parts.metrics, outcomes)
+        parts.node.router.camera_started(hello_of("door"))
+        yield Hub(parts.node.router, parts.publication, parts.node.stats, parts.metrics, outcomes)
 
 
 def moments(hub: Hub) -> list[tuple[float, float, float, float]]:

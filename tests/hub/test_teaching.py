@@ -144,5 +144,5 @@ def test_one_at_a_time_teaches_and_a_killed_one_is_noticed(tmp_path: Path) -> No
 
     busy, pid = while_it_runs(run, tmp_path, one_after_the_other)
 
-    assert f"edged teach (process {pid}) teaches here" in busy
-    assert "one at a time" in busy
+    assert f"another `edged teach` (process {pid})" in busy
+    assert "one session at a time" in busy

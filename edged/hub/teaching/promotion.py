@@ -16,8 +16,7 @@ from typing import TypeVar
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.errors import EdgedError, ModelError
 from edged.hub.events import HubEvent
-from edged.hub.frames.router import Router
-from edged.hub.links.peers import Links
+from edged.hub.node import Node
 from edged.hub.pipeline import Publication
 from edged.hub.workers.heads import Heads, TaughtHead, gives_scores, load_taught_head
 from edged.hub.workers.workers import Workers
@@ -103,15 +102,10 @@ class Wanted:
 class Versions:
     """Changes the version that answers, one change at a time."""
 
-    def __init__(
-        self, links: Links, heads: Heads, workers: Workers, router: Router, publication: Publication
-    ) -> None:
-        self._links = links
-        self._heads = heads
-        self._workers = workers
-        self._jobs = router.jobs
+    def __init__(self, node: Node, publication: Publication) -> None:
+        self._node = node
         self._publication = publication
-        self._asker = ""
+        self._client = ""
         self._steps: Steps[PromoteAnswer] | None = None
         self._is_back = False
 
@@ -120,13 +114,13 @@ class Versions:
         """Return whether a change is under way."""
         return self._steps is not None
 
-    def start(self, asker: str, request: PromoteRequest) -> None:
-        """Begin a change for `asker`, or refuse it with the reason."""
+    def start(self, client: str, request: PromoteRequest) -> None:
+        """Begin a change for `client`, or refuse it with the reason."""
         if self._steps:
-            busy = f"{self._asker.replace('/', ' ')} changes the version just now: try again"
-            self._links.send(asker, PromoteAnswer(accepted=False, message=busy))
+            busy = f"{self._client.replace('/', ' ')} changes the version just now: try again"
+            self._node.links.send(client, PromoteAnswer(accepted=False, message=busy))
             return
-        self._asker, self._is_back = asker, request.roll_back
+        self._client, self._is_back = client, request.roll_back
         self._steps = self._change(request)
 
     def step(self) -> list[HubEvent]:
@@ -147,35 +141,35 @@ class Versions:
 
     def _over(self, outcome: PromoteAnswer) -> HubEvent:
         self._steps = None
-        self._jobs.scores_wait = False
-        self._links.send(self._asker, outcome)
+        self._node.router.jobs.scores_wait = False
+        self._node.links.send(self._client, outcome)
         if not outcome.accepted:
             return HubEvent("model_refused", outcome.message)
         return HubEvent("model_rolled_back" if self._is_back else "model_promoted", outcome.message)
 
     def _change(self, request: PromoteRequest) -> Steps[PromoteAnswer]:
         begun_ns = now_ns()
-        wanted = yield from elsewhere(partial(self._read, request, self._heads.answers))
+        wanted = yield from elsewhere(partial(self._read, request, self._node.heads.answers))
         if wanted.taught:
-            yield from prepare(self._heads, self._workers, wanted.taught)
+            yield from prepare(self._node.heads, self._node.workers, wanted.taught)
         yield from self._keep(wanted.record)
         paused_ns = now_ns()
-        self._jobs.scores_wait = len(self._jobs.who_scores()) > 1
-        while self._jobs.scores_wait and self._jobs.awaits_scores():
+        self._node.router.jobs.scores_wait = len(self._node.router.jobs.who_scores()) > 1
+        while self._node.router.jobs.scores_wait and self._node.router.jobs.awaits_scores():
             # with several workers, a slow one could answer with the old version after a fast one
             # answered with the new
             yield
         if wanted.taught:
             yield from self._prepare_again(wanted.taught, wanted.before)
-        self._heads.change(wanted.taught)
-        self._jobs.scores_wait = False
+        self._node.heads.change(wanted.taught)
+        self._node.router.jobs.scores_wait = False
         paused_s = seconds_since(paused_ns)
         first_seq = yield from self._first_answer(wanted.taught)
         return self._answer(wanted.taught, first_seq, seconds_since(begun_ns), paused_s)
 
     def _read(self, request: PromoteRequest, answers: TaughtHead | None) -> Wanted:
         """Read the version in a thread. Raises ModelError."""
-        folder = self._heads.folder
+        folder = self._node.heads.folder
         try:
             before = load_promoted(folder)
         except ModelError:  # reported at the start
@@ -190,19 +184,19 @@ class Versions:
         return Wanted(before, record, load_taught_head(folder, record.version) if record.version else None)
 
     def _keep(self, record: PromotedRecord) -> Steps[None]:
-        yield from elsewhere(partial(save_promoted, self._heads.folder, record))
+        yield from elsewhere(partial(save_promoted, self._node.heads.folder, record))
 
     def _prepare_again(self, taught: TaughtHead, before: PromotedRecord) -> Steps[None]:
         """Load it into workers that joined meanwhile: usually none, and then this takes no turn of the loop."""
         try:
-            yield from prepare(self._heads, self._workers, taught)
+            yield from prepare(self._node.heads, self._node.workers, taught)
         except ModelError:
             yield from self._keep(before)
             raise
 
     def _first_answer(self, taught: TaughtHead | None) -> Steps[int]:
         """Return the sequence number of its first prediction, or of the next one if no frame comes."""
-        publication, base = self._publication, self._heads.base
+        publication, base = self._publication, self._node.heads.base
         sha256, since_ns = taught.sha256 if taught else base.sha256 if base else "", now_ns()
         while publication.answered_by != sha256 and seconds_since(since_ns) < ANSWERED_S:
             yield

@@ -1,22 +1,20 @@
 """A teaching session: a camera's frames with their features for one client, or a version in shadow."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.errors import EdgedError
-from edged.hub.cameras.cameras import Cameras
+from edged.hub.client_session import ClientSession
 from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.queues import Held, Pixels
-from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links
+from edged.hub.node import Node
 from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.sender import AnsweredJob
 from edged.hub.teaching.promotion import Steps, elsewhere, prepare, soon_ns
-from edged.hub.workers.heads import Heads, TaughtHead, gives_scores, load_taught_head
-from edged.hub.workers.supervisor import Supervisor
-from edged.hub.workers.workers import Workers
+from edged.hub.workers.heads import TaughtHead, gives_scores, load_taught_head
 from edged.messages import (
     CropSample,
     LinkMessage,
@@ -31,25 +29,18 @@ from edged.messages.teaching import SessionEnd
 from edged.system.plain_text import counted
 
 PROGRESS_NS = NANOSECONDS
-GONE_NS = 3 * NANOSECONDS  # a client that receives nothing for so long is considered dead
 
 
-@dataclass(eq=False)
-class TeachSession:
-    """One client that teaches. `shadow_head`: the head that answers in shadow.
+@dataclass(eq=False, kw_only=True)
+class TeachSession(ClientSession):
+    """One client that teaches. `shadow_head`: the head that answers in shadow."""
 
-    Times are nanoseconds of one clock.
-    """
-
-    asker: str
     request: TeachRequest
-    shadow_head: TaughtHead | None
-    begun_ns: int = field(default_factory=now_ns)
+    shadow_head: TaughtHead | None = None
     frames: int = 0
     missed: int = 0
     _due_ns: int = 0
     _progress_ns: int = 0
-    _received_ns: int = field(default_factory=now_ns)
 
     def is_of(self, camera: str) -> bool:
         """Return whether frames of this camera are requested."""
@@ -66,11 +57,10 @@ class TeachSession:
         self._due_ns = max(now, self._due_ns + nanoseconds(self.request.every_s))
         return True
 
-    def send(self, links: Links, message: LinkMessage, *payloads: Pixels) -> None:
+    def offer(self, links: Links, sample: LinkMessage, *payloads: Pixels) -> None:
         """Send a sample to the client; one without room is counted as missed."""
-        if links.send(self.asker, message, payloads):
+        if self.send(links, sample, payloads):
             self.frames += 1
-            self._received_ns = now_ns()
         else:
             self.missed += 1
 
@@ -81,18 +71,13 @@ class TeachSession:
     def progress(self, links: Links, now: int, waits: str) -> None:
         """Send the progress. `waits`: why there are no samples."""
         self._progress_ns = now
-        if links.send(self.asker, TeachProgress(frames=self.frames, missed=self.missed, waiting_for=waits)):
-            self._received_ns = now
-
-    def is_left(self, now: int) -> bool:
-        """Return whether the client has gone."""
-        return now - self._received_ns > GONE_NS
+        self.send(links, TeachProgress(frames=self.frames, missed=self.missed, waiting_for=waits))
 
     def why_over(self, now: int) -> TeachEnded | None:
         """Return the last message if the requested time or number is reached, else None."""
         if self.request.frames is not None and self.frames >= self.request.frames:
             return self.ending("frames")
-        if now - self.begun_ns >= nanoseconds(self.request.seconds):
+        if now >= self.until_ns:
             return self.ending("time")
         return None
 
@@ -103,7 +88,7 @@ class TeachSession:
     @property
     def next_ns(self) -> int:
         """Return when something is due even if nothing arrives."""
-        return min(self._progress_ns + PROGRESS_NS, self.begun_ns + nanoseconds(self.request.seconds))
+        return min(self._progress_ns + PROGRESS_NS, self.until_ns)
 
 
 FLOAT = 4  # bytes
@@ -160,23 +145,9 @@ UNTEACHABLE = "{} does not end in a fully connected layer: it cannot be taught"
 class Teaching:
     """Serves one client that teaches: it observes the pipeline's jobs while it is active."""
 
-    def __init__(
-        self,
-        links: Links,
-        heads: Heads,
-        workers: Workers,
-        cameras: Cameras,
-        router: Router,
-        supervisor: Supervisor,
-        publisher: Publisher,
-    ) -> None:
+    def __init__(self, node: Node, publisher: Publisher) -> None:
         self.is_active = False  # requests extras of jobs
-        self._links = links
-        self._heads = heads
-        self._workers = workers
-        self._cameras = cameras
-        self._router = router
-        self._supervisor = supervisor
+        self._node = node
         self._publisher = publisher
         self._steps: Steps[TaughtHead] | None = None
         self._now: TeachSession | None = None
@@ -186,20 +157,20 @@ class Teaching:
         """Return whether a client teaches, or is about to."""
         return self._now is not None
 
-    def start(self, asker: str, request: TeachRequest) -> list[HubEvent]:
-        """Begin a session for `asker`, or refuse it with the reason."""
+    def start(self, client: str, request: TeachRequest) -> list[HubEvent]:
+        """Begin a session for `client`, or refuse it with the reason."""
         if refused := self._busy() or self._problem(request):
-            self._links.send(asker, TeachStarted(refused=refused))
+            self._node.links.send(client, TeachStarted(refused=refused))
             return []
-        self._now = TeachSession(asker, request, None)
+        self._now = TeachSession(client=client, until_ns=_end_of(request), request=request)
         if request.mode == "shadow":
             self._steps = self._load_shadow_head(str(request.version))
             return []
         return [self._begin(self._now)]
 
-    def stop(self, asker: str) -> list[HubEvent]:
+    def stop(self, client: str) -> list[HubEvent]:
         """End the session of a client that leaves before the end."""
-        return [self._end(self._now)] if self._now and self._now.asker == asker else []
+        return [self._end(self._now)] if self._now and self._now.client == client else []
 
     def step(self, now: int) -> list[HubEvent]:
         """Continue the session at each turn of the loop; return what has happened."""
@@ -210,11 +181,11 @@ class Teaching:
             return self._prepare(session)
         if session.is_progress_due(now):
             self._offer(session)
-            session.progress(self._links, now, self._why_nothing(session))
+            session.progress(self._node.links, now, self._why_nothing(session))
         if ending := session.why_over(now):
-            self._links.send(session.asker, ending)
+            self._node.links.send(session.client, ending)
             return [self._end(session)]
-        return [self._end(session)] if session.is_left(now) else []
+        return [self._end(session)] if session.is_gone(now) else []
 
     def next_ns(self) -> int | None:
         """Return when `step` must be called even if nothing arrives."""
@@ -225,12 +196,12 @@ class Teaching:
     def close(self) -> None:
         """End the session, with the hub."""
         if self._now:
-            self._links.send(self._now.asker, self._now.ending("lost", "the daemon ends"))
+            self._node.links.send(self._now.client, self._now.ending("lost", "the daemon ends"))
             self._end(self._now)
 
     def _load_shadow_head(self, version: str) -> Steps[TaughtHead]:
-        taught = yield from elsewhere(lambda: load_taught_head(self._heads.folder, version))
-        yield from prepare(self._heads, self._workers, taught)
+        taught = yield from elsewhere(lambda: load_taught_head(self._node.heads.folder, version))
+        yield from prepare(self._node.heads, self._node.workers, taught)
         return taught
 
     def _prepare(self, session: TeachSession) -> list[HubEvent]:
@@ -242,13 +213,13 @@ class Teaching:
             session.shadow_head = done.value
             return [self._begin(session)]
         except (EdgedError, OSError) as error:
-            self._links.send(session.asker, TeachStarted(refused=str(error)))
+            self._node.links.send(session.client, TeachStarted(refused=str(error)))
             self._steps = self._now = None
         return []
 
     def _begin(self, session: TeachSession) -> HubEvent:
-        session.begun_ns = now_ns()
-        heads, answers = self._heads, self._heads.answers
+        session.until_ns = _end_of(session.request)
+        heads, answers = self._node.heads, self._node.heads.answers
         self.is_active = True
         begins = TeachStarted(
             node=self._publisher.node,
@@ -256,7 +227,7 @@ class Teaching:
             base=heads.base,
             version=answers.sha256 if answers else "",
         )
-        self._links.send(session.asker, begins)
+        self._node.links.send(session.client, begins)
         head = session.shadow_head
         what = f"version {head.version} runs in shadow" if head else "it records crops"
         message = f"edged teach has started: {what}, at most for {session.request.seconds:g} s"
@@ -264,9 +235,9 @@ class Teaching:
 
     def _offer(self, session: TeachSession) -> None:
         """Offer the shadow head to workers that have joined since."""
-        for name, hello in self._workers.hellos.items():
-            if session.shadow_head and gives_scores(hello) and not self._heads.has(name, session.shadow_head):
-                self._heads.offer(name, session.shadow_head)
+        for name, hello in self._node.workers.hellos.items():
+            if session.shadow_head and gives_scores(hello) and not self._node.heads.has(name, session.shadow_head):
+                self._node.heads.offer(name, session.shadow_head)
 
     def _end(self, session: TeachSession) -> HubEvent:
         self._now = self._steps = None
@@ -280,9 +251,9 @@ class Teaching:
         if session is None:
             return
         if session.shadow_head is None:
-            able = self._workers.hellos[assigned.worker].features > 0
+            able = self._node.workers.hellos[assigned.worker].features > 0
             assigned.features = able and session.takes(assigned, now_ns())
-        elif self._heads.has(assigned.worker, session.shadow_head) and session.is_in(assigned):
+        elif self._node.heads.has(assigned.worker, session.shadow_head) and session.is_in(assigned):
             assigned.shadow = session.shadow_head.sha256
 
     def receive_scores(self, job: AnsweredJob) -> None:
@@ -293,39 +264,39 @@ class Teaching:
         for place, held in _of(session, job):
             if session.shadow_head is None:
                 if sample := crop_sample(job, place):
-                    session.send(self._links, sample, held.pixels, features_of(job, place))
+                    session.offer(self._node.links, sample, held.pixels, features_of(job, place))
                 return  # one of each job, up to the requested rate
             if both := shadowed(job, place, session.shadow_head):
                 self._publisher.shadow(both, job.hello.model.sha256, session.shadow_head.sha256)
-                session.send(self._links, both)
+                session.offer(self._node.links, both)
 
     def _busy(self) -> str:
-        if self._now is None:
-            return ""
-        left_s = self._now.request.seconds - (now_ns() - self._now.begun_ns) / 1e9
-        pid = self._now.asker.partition("/")[2]
-        return f"edged teach (process {pid}) teaches here, for up to {max(0, left_s):.0f} s more: one at a time"
+        return self._now.refusal(now_ns()) if self._now else ""
 
     def _problem(self, request: TeachRequest) -> str:
-        cameras = [name for name in self._router.cameras if name not in self._cameras.states.removed]
+        cameras = [name for name in self._node.router.cameras if name not in self._node.cameras.states.removed]
         if request.camera is not None and request.camera not in cameras:
             return f"this daemon has no camera {request.camera}; there are: {', '.join(cameras)}"
         if request.mode == "record" and request.camera is None:
             return "no camera was named"
         if request.mode == "shadow" and request.version is None:
             return "no version was named"
-        ready = [hello for hello in self._workers.hellos.values() if gives_scores(hello)]
+        ready = [hello for hello in self._node.workers.hellos.values() if gives_scores(hello)]
         if not ready:
             return "no worker is ready: wait for one"
         return "" if any(hello.features for hello in ready) else UNTEACHABLE.format(ready[0].model.name)
 
     def _why_nothing(self, session: TeachSession) -> str:
         camera = session.request.camera
-        if not self._supervisor.works:
+        if not self._node.supervisor.works:
             return "no worker is ready"
-        if camera is not None and not self._cameras.states.is_up(camera):
-            return f"camera {camera} is down: {self._cameras.states.error(camera) or 'it gives no frames'}"
+        if camera is not None and not self._node.cameras.states.is_up(camera):
+            return f"camera {camera} is down: {self._node.cameras.states.error(camera) or 'it gives no frames'}"
         return ""
+
+
+def _end_of(request: TeachRequest) -> int:
+    return now_ns() + nanoseconds(request.seconds)
 
 
 def _of(session: TeachSession, scored: AnsweredJob) -> Iterator[tuple[int, Held]]:
