@@ -6,7 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from edged.config.paths import ConfigPath
 from edged.config.sections import (
+    LIVE,
     HttpAddress,
     Name,
     PasswordFile,
@@ -24,17 +26,19 @@ MQTT_TOPIC = r"^[^+#\s/]+(/[^+#\s/]+)*$"  # no wildcards
 class SecurityConfig(Section):
     """ZeroMQ CURVE keys. With this section `publish` encrypts, and accepts listed keys only."""
 
-    key: Path = Field(
+    key: ConfigPath = Field(
         description="Secret key of this hub: NAME.key of `edged keys new NAME`, readable by its owner only "
         "(mode 0600), or credential:NAME of systemd (LoadCredential=NAME:/path/to/it)"
     )
-    allow: tuple[Path, ...] = Field(
+    allow: Annotated[tuple[ConfigPath, ...], LIVE] = Field(
         description="Public keys (NAME.pub) of subscribers, or folders of such files. `edged reload` reads them "
         "again, and disconnects peers whose key was removed"
     )
-    cameras: tuple[Path, ...] = Field((), description="The same for hosts that run cameras")
-    workers: tuple[Path, ...] = Field((), description="The same for hosts that run workers")
-    hub: Path | None = Field(None, description="Public key of the hub, for cameras and workers of other hosts")
+    cameras: Annotated[tuple[ConfigPath, ...], LIVE] = Field((), description="The same for hosts that run cameras")
+    workers: Annotated[tuple[ConfigPath, ...], LIVE] = Field((), description="The same for hosts that run workers")
+    hub: ConfigPath | None = Field(
+        None, description="Public key of the hub, for cameras and workers of other hosts"
+    )
 
 
 class LinkConfig(Section):
@@ -70,7 +74,7 @@ class PublishConfig(Section):
     replay: ZmqAddress = Field(
         "tcp://127.0.0.1:5571", description="ZeroMQ address for replay of missed predictions"
     )
-    top: int = Field(5, ge=1, le=100, description="Labels in each prediction")
+    top: Annotated[int, LIVE] = Field(5, ge=1, le=100, description="Labels in each prediction")
 
     @field_validator("insecure")
     @classmethod
@@ -95,9 +99,11 @@ class PublishConfig(Section):
 class Tls(Section):
     """TLS of the Prometheus endpoint; all three are PEM files, or credential:NAME of systemd."""
 
-    certificate: Path = Field(description="Certificate of this host, followed by the intermediate ones")
-    key: Path = Field(description="Its private key, without a passphrase, readable by its owner only (mode 0600)")
-    client_ca: Path | None = Field(
+    certificate: ConfigPath = Field(description="Certificate of this host, followed by the intermediate ones")
+    key: ConfigPath = Field(
+        description="Its private key, without a passphrase, readable by its owner only (mode 0600)"
+    )
+    client_ca: ConfigPath | None = Field(
         None, description="Certificate authorities: a client must present a certificate signed by one of them"
     )
 
@@ -111,11 +117,11 @@ class MqttConfig(Section):
     )
     user: Text | None = Field(None, description="User name")
     password_file: PasswordFile | None = Field(None, description="File that contains only the password of `user`")
-    ca: Path | None = Field(None, description="mqtts: authorities to trust in place of the system's, in PEM")
-    certificate: Path | None = Field(
+    ca: ConfigPath | None = Field(None, description="mqtts: authorities to trust in place of the system's, in PEM")
+    certificate: ConfigPath | None = Field(
         None, description="mqtts: certificate of this host, in PEM, where the broker requires one"
     )
-    key: Path | None = Field(
+    key: ConfigPath | None = Field(
         None,
         validate_default=True,
         description="mqtts: its private key, in PEM, without a passphrase, readable by its owner only (mode 0600)",
@@ -167,7 +173,7 @@ class MqttConfig(Section):
 class ViewConfig(Section):
     """The page of `edged view --teach CONFIG`."""
 
-    teachers: dict[Name, Path] = Field(
+    teachers: dict[Name, ConfigPath] = Field(
         {}, description="Who may teach from the page: by user name, the file that contains only the password"
     )
 

@@ -2,12 +2,12 @@
 
 import re
 import shlex
-from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
+from edged.config.paths import ConfigPath, absolute_source
 from edged.config.sections import Name, Pixels, Positive, Section, Share, SnapshotConfig, Text
 from edged.messages.preparation import Resize
 
@@ -72,7 +72,7 @@ class CameraTls(Section):
     Without this section: one that is signed by an authority of this host, for the name or address in `source`.
     """
 
-    ca: Path | None = Field(None, description="Certificates of the authorities to trust instead, in PEM")
+    ca: ConfigPath | None = Field(None, description="Certificates of the authorities to trust instead, in PEM")
     fingerprint: Fingerprint | None = Field(
         None,
         description="sha256: and the SHA-256 of the camera's own certificate, in hexadecimal; without `ca` it is "
@@ -106,7 +106,7 @@ class CameraConfig(Section):
         None, description="Host that runs this camera (`edged camera NAME`). Default: the hub's host"
     )
     user: Text | None = Field(None, validate_default=True, description="User name for an RTSP or HTTP camera")
-    password_file: Path | None = Field(None, description="File that contains only the password")
+    password_file: ConfigPath | None = Field(None, description="File that contains only the password")
     password_env: Text | None = Field(
         None, validate_default=True, description="Environment variable with the password"
     )
@@ -187,6 +187,11 @@ class CameraConfig(Section):
         if isinstance(source, str) and "://" in source and not _host(source):
             raise ValueError("a URL must name a host")
         return source
+
+    @field_validator("source")
+    @classmethod
+    def _absolute(cls, source: int | str, info: ValidationInfo) -> int | str:
+        return absolute_source(source, info)
 
     @field_validator("password_env")
     @classmethod

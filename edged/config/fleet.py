@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from edged.config.paths import ConfigPath
 from edged.config.sections import PasswordFile, Positive, Section, Text
 from edged.transport.address import NATS_ADDRESS, is_local
 
@@ -19,9 +20,11 @@ TLS = "tls://"
 class NatsTls(Section):
     """TLS of servers at tls://; all are PEM files, or credential:NAME of systemd."""
 
-    ca: Path | None = Field(None, description="Certificate authorities to trust in place of the system's")
-    certificate: Path | None = Field(None, description="Certificate of this host, where the server requires one")
-    key: Path | None = Field(
+    ca: ConfigPath | None = Field(None, description="Certificate authorities to trust in place of the system's")
+    certificate: ConfigPath | None = Field(
+        None, description="Certificate of this host, where the server requires one"
+    )
+    key: ConfigPath | None = Field(
         None,
         validate_default=True,
         description="Its private key, without a passphrase, readable by its owner only (mode 0600)",
@@ -49,10 +52,10 @@ class NatsConfig(Section):
         max_length=16,
         description="tls://host or tls://host:4222, or nats://127.0.0.1:4222; of several, any one that answers",
     )
-    credentials: Path | None = Field(
+    credentials: ConfigPath | None = Field(
         None, description="File of a user (.creds), with its token and its seed; or credential:NAME of systemd"
     )
-    nkey: Path | None = Field(None, description="In place of it: file with the seed of an NKey (SU…)")
+    nkey: ConfigPath | None = Field(None, description="In place of it: file with the seed of an NKey (SU…)")
     user: Text | None = Field(None, description="In place of both: user name")
     password_file: PasswordFile | None = Field(None, description="File that contains only the password of `user`")
     tls: NatsTls | None = Field(None, description="Authorities to trust, and a certificate of this host")
@@ -108,7 +111,7 @@ def _is_here(server: str) -> bool:
 class FleetConfig(Section):
     """Models that `edged fleet agent` takes from the NATS servers of section `nats`."""
 
-    signers: tuple[Path, ...] = Field(
+    signers: tuple[ConfigPath, ...] = Field(
         min_length=1,
         description="Public keys (NAME.signer.pub of `edged fleet key NAME`), or folders of such files. A model "
         "that none of them has signed is refused",

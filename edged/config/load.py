@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,22 +9,13 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from edged.config import (
-    CameraConfig,
-    Config,
-    FleetConfig,
-    NatsConfig,
-    OperatorConfig,
-    SecurityConfig,
-    Tls,
-    ViewConfig,
-)
+from edged.config import CameraConfig, Config, NatsConfig, OperatorConfig
 from edged.config.overrides import Override, add_drop_in, add_override, overrides_of
+from edged.config.paths import absolute
 from edged.config.validation_errors import mistakes_of
 from edged.config.yaml_positions import Document, Mistake, Value, read
 from edged.errors import ConfigError
 from edged.system.files import replace_file
-from edged.transport.keys import CREDENTIAL
 
 MAX_BYTES = 1_000_000
 MAX_PASSWORD_BYTES = 4_096
@@ -33,9 +23,6 @@ MAX_SHOWN = 20
 EXAMPLE = "cameras: {demo: {source: 'synthetic:digits'}}"
 
 T = TypeVar("T", bound=BaseModel)
-
-MAX_LINKS = 40  # as in Linux
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # rtsp://…, synthetic:…
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +52,12 @@ def load_config(path: Path, settings: Sequence[Override] = ()) -> Config:
     Relative paths are resolved against the file's folder. Raises ConfigError, which lists every mistake as
     `file:line:column: place: what is wrong`, or with the variable or `--set` in place of the file.
     """
-    return with_absolute_paths(_merged(path, settings), path.absolute().parent)
+    return _checked(merged_document(path, settings), Config, path, EXAMPLE, path.absolute().parent)
 
 
 def load_snapshot(path: Path) -> Config:
     """Return the config that `save_config` wrote: nothing overrides it. Raises ConfigError."""
-    return with_absolute_paths(load_as(Config, path, EXAMPLE), path.absolute().parent)
+    return load_as(Config, path, EXAMPLE)
 
 
 def drop_ins(path: Path) -> list[Path]:
@@ -92,34 +79,34 @@ def drop_ins(path: Path) -> list[Path]:
 
 def load_operator(path: Path) -> NatsConfig:
     """Return the servers that the file of a fleet's operator names. Raises ConfigError."""
-    found = load_as(OperatorConfig, path, "nats: {servers: ['tls://HOST'], nkey: FILE}")
-    return _nats(found.nats, path.absolute().parent) or found.nats
+    return load_as(OperatorConfig, path, "nats: {servers: ['tls://HOST'], nkey: FILE}").nats
 
 
 def model_link(path: Path) -> Path:
     """Return `model.path` of a config, also if it is a link. Raises ConfigError if there is none."""
-    model = _merged(path, ()).model.path
+    model = _checked(merged_document(path, ()), Config, path, EXAMPLE, folder=None).model.path
     if model is None:
         raise ConfigError(
             f"{path}: model.path is missing: expected a link to an ONNX file, which a roll-out replaces"
         )
-    return absolute(model, path.absolute().parent) or model
+    return absolute(model, path.absolute().parent)
 
 
 def load_as(kind: type[T], path: Path, example: str) -> T:
-    """Load a YAML file as a `kind`; `example`: the shortest valid file. Raises ConfigError."""
-    return _checked(read(_read_limited(path, MAX_BYTES, "config file")), kind, path, example)
+    """Load a YAML file as a `kind`; `example`: the shortest valid file.
 
-
-def _merged(path: Path, settings: Sequence[Override]) -> Config:
-    """Return the config with everything that overrides its file, and the paths as they are written."""
-    return _checked(merged_document(path, settings), Config, path, EXAMPLE)
+    Paths are resolved against its folder. Raises ConfigError.
+    """
+    document = read(_read_limited(path, MAX_BYTES, "config file"))
+    return _checked(document, kind, path, example, path.absolute().parent)
 
 
 def merged_document(path: Path, settings: Sequence[Override]) -> Document:
     """Read the file and everything that overrides it. Raises ConfigError if one cannot be read."""
     document = read(_read_limited(path, MAX_BYTES, "config file"))
-    if isinstance(document.value, dict) or not (document.value or document.mistakes):  # else the file is to mend
+    if isinstance(document.value, dict) or not (
+        document.value or document.mistakes
+    ):  # otherwise report the file's own errors first
         _merge_others(document, path, (*overrides_of(os.environ), *settings))
     return document
 
@@ -135,12 +122,15 @@ def _merge_others(document: Document, path: Path, overrides: Sequence[Override])
         add_override(document, override)
 
 
-def _checked(document: Document, kind: type[T], path: Path, example: str) -> T:
-    """Return the document of the file `path` as a `kind`. Raises ConfigError."""
+def _checked(document: Document, kind: type[T], path: Path, example: str, folder: Path | None) -> T:
+    """Return the document of the file `path` as a `kind`. Raises ConfigError.
+
+    `folder`: that relative paths are resolved against; None: they stay as they are written.
+    """
     if not isinstance(document.value, dict) and not document.mistakes:
         found = "the file is empty" if document.value is None else "this is not a mapping of keys to values"
         document.mistakes.append(Mistake(document.nearest(()), (), f"{found}; the least is: {example}"))
-    section = _validated(document, kind)
+    section = _validated(document, kind, folder)
     if document.mistakes or section is None:
         raise ConfigError(_all_mistakes(path, document.mistakes))
     return section
@@ -222,21 +212,22 @@ def _read_limited(path: Path, limit: int, what: str) -> str:
         raise ConfigError(f"{path}:{line}: expected UTF-8 text; byte {error.start} is none") from None
 
 
-def _validated(document: Document, kind: type[T]) -> T | None:
+def _validated(document: Document, kind: type[T], folder: Path | None) -> T | None:
     """Return the file as a `kind`, or None with the mistakes added to the document's."""
     if not isinstance(document.value, dict):
         return None
     try:
-        return validated(document.value, kind)
+        return validated(document.value, kind, folder)
     except ValidationError as error:
         document.mistakes.extend(mistakes_of(error, document, kind))
         return None
 
 
-def validated(value: Mapping[str, Value], kind: type[T]) -> T:
-    """Return the values of a file as a `kind`. Raises ValidationError."""
+def validated(value: Mapping[str, Value], kind: type[T], folder: Path | None) -> T:
+    """Return the values of a file in `folder` as a `kind`. Raises ValidationError."""
     # through JSON: strict mode there rejects "5" for 5 and true for 1, but still allows lists and paths
-    context = {"security": value.get("security") is not None}  # `publish` is validated against it
+    # `publish` is validated against `security`, paths against `folder`
+    context = {"security": value.get("security") is not None, "folder": folder}
     return kind.model_validate_json(json.dumps(value), strict=True, context=context)
 
 
@@ -257,115 +248,3 @@ def _line(path: Path, mistake: Mistake) -> str:
     place = ".".join(map(str, mistake.path)).replace("\n", " ")
     position = f":{where.line}:{where.column}" if where.line else ""
     return f"{where.source or path}{position}: {place + ': ' if place else ''}{mistake.message}"
-
-
-def with_absolute_paths(config: Config, folder: Path) -> Config:
-    """Resolve relative paths against the file's folder, independent of the working directory."""
-    model = config.model.model_copy(
-        update={"path": _target(config.model.path, folder), "labels": absolute(config.model.labels, folder)}
-    )
-    journal = config.journal.model_copy(update={"path": absolute(config.journal.path, folder)})
-    energy = config.energy.model_copy(update={"sysfs": absolute(config.energy.sysfs, folder)})
-    cameras = {name: _camera(camera, folder) for name, camera in config.cameras.items()}
-    security = _security(config.security, folder)
-    metrics = config.metrics.model_copy(update={"tls": _tls(config.metrics.tls, folder)})
-    mqtt = config.mqtt and config.mqtt.model_copy(
-        update={
-            key: absolute(getattr(config.mqtt, key), folder)
-            for key in ("password_file", "ca", "certificate", "key")
-        }
-    )
-    notify = config.notify and config.notify.model_copy(
-        update={
-            key: absolute(getattr(config.notify, key), folder) for key in ("password_file", "token_file", "ca")
-        }
-    )
-    sections = {"model": model, "journal": journal, "security": security, "metrics": metrics, "energy": energy}
-    return config.model_copy(
-        update={
-            "cameras": cameras,
-            "mqtt": mqtt,
-            "notify": notify,
-            "nats": _nats(config.nats, folder),
-            "fleet": _fleet(config.fleet, folder),
-            "view": _view(config.view, folder),
-            **sections,
-        }
-    )
-
-
-def _view(view: ViewConfig, folder: Path) -> ViewConfig:
-    teachers = {name: absolute(path, folder) or path for name, path in view.teachers.items()}
-    return view.model_copy(update={"teachers": teachers})
-
-
-def _fleet(fleet: FleetConfig | None, folder: Path) -> FleetConfig | None:
-    if fleet is None:
-        return None
-    return fleet.model_copy(update={"signers": tuple(absolute(path, folder) or path for path in fleet.signers)})
-
-
-def _nats(nats: NatsConfig | None, folder: Path) -> NatsConfig | None:
-    if nats is None:
-        return None
-    secrets = {key: absolute(getattr(nats, key), folder) for key in ("credentials", "nkey", "password_file")}
-    tls = nats.tls and nats.tls.model_copy(update={key: absolute(path, folder) for key, path in nats.tls})
-    return nats.model_copy(update={**secrets, "tls": tls})
-
-
-def _security(security: SecurityConfig | None, folder: Path) -> SecurityConfig | None:
-    if security is None:
-        return None
-    lists = {
-        role: tuple(absolute(path, folder) or path for path in getattr(security, role))
-        for role in ("allow", "cameras", "workers")
-    }
-    own = {"key": absolute(security.key, folder), "hub": absolute(security.hub, folder)}
-    return security.model_copy(update={**lists, **own})
-
-
-def _tls(tls: Tls | None, folder: Path) -> Tls | None:
-    if tls is None:
-        return None
-    return tls.model_copy(update={key: absolute(path, folder) for key, path in tls if path})
-
-
-def _camera(camera: CameraConfig, folder: Path) -> CameraConfig:
-    return camera.model_copy(
-        update={
-            "source": _absolute_source(camera.source, folder),
-            "password_file": absolute(camera.password_file, folder),
-            "tls": camera.tls and camera.tls.model_copy(update={"ca": absolute(camera.tls.ca, folder)}),
-        }
-    )
-
-
-def _absolute_source(source: int | str, folder: Path) -> int | str:
-    """Make a file or folder absolute; a V4L2 index, a URL and synthetic:… stay unchanged."""
-    if isinstance(source, int) or source.isdecimal():
-        return source
-    path = str(absolute(Path(source), folder))
-    return source if _SCHEME.match(source) and not os.path.exists(path) else path
-
-
-def _target(path: Path | None, folder: Path) -> Path | None:
-    """Follow a link: another target is another model, and a running hub keeps the one that it has loaded.
-
-    A target without the link's suffix is an entry of a store, as of Hugging Face, beside which the model's data is
-    not: the link, which stays as it is there, is returned.
-    """
-    path = absolute(path, folder)
-    for _ in range(MAX_LINKS):
-        if path is None or not path.is_symlink():
-            break
-        target = path.parent.resolve() / os.readlink(path)
-        if target.suffix != path.suffix:
-            break
-        path = Path(os.path.normpath(target.parent.resolve() / target.name))
-    return path
-
-
-def absolute(path: Path | None, folder: Path) -> Path | None:
-    if path is None or str(path).startswith(CREDENTIAL):
-        return path
-    return Path(os.path.normpath(folder / os.path.expanduser(path)))

@@ -6,6 +6,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
+from edged.config.paths import ConfigPath
 from edged.config.sections import PasswordFile, Section, Text
 from edged.transport.address import is_local
 
@@ -46,12 +47,12 @@ class NotifyConfig(Section):
     )
     user: Text | None = Field(None, description="User name (Basic)")
     password_file: PasswordFile | None = Field(None, description="File that contains only the password of `user`")
-    token_file: Path | None = Field(
+    token_file: ConfigPath | None = Field(
         None,
         validate_default=True,
         description="File that contains only a token, sent as `Authorization: Bearer`, or in `url` for `{token}`",
     )
-    ca: Path | None = Field(None, description="https: authorities to trust in place of the system's, in PEM")
+    ca: ConfigPath | None = Field(None, description="https: authorities to trust in place of the system's, in PEM")
 
     @field_validator("url")
     @classmethod

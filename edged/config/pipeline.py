@@ -2,6 +2,7 @@
 
 import platform
 from hashlib import sha256
+from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -10,6 +11,7 @@ from edged.config.camera import CameraConfig
 from edged.config.fleet import FleetConfig, NatsConfig
 from edged.config.notify import NotifyConfig
 from edged.config.sections import (
+    LIVE,
     EnergyConfig,
     FreshnessConfig,
     JournalConfig,
@@ -27,26 +29,30 @@ class Config(Section):
     """A whole pipeline; the same file serves every host of it."""
 
     node: Name = Field(default_factory=lambda: platform.node() or "edged", description="Default: the host's name")
-    cameras: dict[Name, CameraConfig] = Field(min_length=1, description="Cameras by name")
-    model: ModelConfig = ModelConfig(name="digits")
-    workers: tuple[WorkerConfig, ...] = Field((WorkerConfig(), WorkerConfig(device="numpy")), min_length=1)
-    segments: tuple[Segment, ...] = Field(
+    cameras: Annotated[dict[Name, CameraConfig], LIVE] = Field(min_length=1, description="Cameras by name")
+    model: Annotated[ModelConfig, LIVE] = ModelConfig(name="digits")
+    workers: Annotated[tuple[WorkerConfig, ...], LIVE] = Field(
+        (WorkerConfig(), WorkerConfig(device="numpy")), min_length=1
+    )
+    segments: Annotated[tuple[Segment, ...], LIVE] = Field(
         (), description="Segments of the network; default: every worker runs the whole network"
     )
-    freshness: FreshnessConfig = FreshnessConfig()
-    recovery: RecoveryConfig = RecoveryConfig()
-    states: dict[Name, StateConfig] = Field({}, description="By camera: the state of what it sees")
+    freshness: Annotated[FreshnessConfig, LIVE] = FreshnessConfig()
+    recovery: Annotated[RecoveryConfig, LIVE] = RecoveryConfig()
+    states: Annotated[dict[Name, StateConfig], LIVE] = Field(
+        {}, description="By camera: the state of what it sees"
+    )
     security: SecurityConfig | None = None
     link: LinkConfig = LinkConfig()
     publish: PublishConfig = PublishConfig()
     journal: JournalConfig = JournalConfig()
     metrics: MetricsConfig = MetricsConfig()
-    notify: NotifyConfig | None = None
-    mqtt: MqttConfig | None = None
-    nats: NatsConfig | None = None
-    fleet: FleetConfig | None = None
-    view: ViewConfig = ViewConfig()
-    energy: EnergyConfig = EnergyConfig()
+    notify: Annotated[NotifyConfig | None, LIVE] = None
+    mqtt: Annotated[MqttConfig | None, LIVE] = None
+    nats: Annotated[NatsConfig | None, LIVE] = None
+    fleet: Annotated[FleetConfig | None, LIVE] = None
+    view: Annotated[ViewConfig, LIVE] = ViewConfig()
+    energy: Annotated[EnergyConfig, LIVE] = EnergyConfig()
     log: LogConfig = LogConfig()
 
     @field_validator("states")

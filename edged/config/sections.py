@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from edged.config.paths import ConfigPath, ModelPath
 from edged.messages.preparation import Color, Preprocess, Resize
 from edged.messages.scores import ScoresWanted
 from edged.transport.address import HOST_AND_PORT, ZMQ_ADDRESS, host_and_port, is_ipc, is_local
@@ -34,6 +35,8 @@ def _of_a_user(path: Path, info: ValidationInfo) -> Path:
     return path
 
 
+LIVE = "takes effect at a reload"  # marks keys, with all below them; others are held for the life of a hub
+
 Name = Annotated[str, Field(pattern=NAME)]
 Text = Annotated[str, Field(min_length=1, max_length=4096)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -42,7 +45,7 @@ Positive = Annotated[float, Field(gt=0)]
 ByChannel = Annotated[tuple[float, ...], AfterValidator(_one_or_three)]
 PositiveByChannel = Annotated[tuple[Positive, ...], AfterValidator(_one_or_three)]
 ZmqAddress = Annotated[str, Field(pattern=ZMQ_ADDRESS), AfterValidator(_with_port)]
-PasswordFile = Annotated[Path, AfterValidator(_of_a_user)]
+PasswordFile = Annotated[ConfigPath, AfterValidator(_of_a_user)]
 HttpAddress = Annotated[str, Field(pattern=HOST_AND_PORT), AfterValidator(_with_port)]
 
 
@@ -92,33 +95,37 @@ class EnergyConfig(Section):
         description="Without readable rails: joules are the worker's CPU time multiplied by this, and marked "
         "`estimated`",
     )
-    sysfs: Path = Field(Path("/sys"), description="Path of the host's /sys in a container, if it differs")
+    sysfs: ConfigPath = Field(Path("/sys"), description="Path of the host's /sys in a container, if it differs")
 
 
 class JournalConfig(Section):
     """Published predictions, stored for subscribers that missed them."""
 
-    path: Path | None = Field(None, description="SQLite file; default: the state directory, by node name")
-    max_predictions: int = Field(100_000, ge=1_000, description="Above this the oldest are deleted")
-    max_megabytes: int = Field(
+    path: ConfigPath | None = Field(None, description="SQLite file; default: the state directory, by node name")
+    max_predictions: Annotated[int, LIVE] = Field(
+        100_000, ge=1_000, description="Above this the oldest are deleted"
+    )
+    max_megabytes: Annotated[int, LIVE] = Field(
         256,
         ge=8,
         le=1_000_000,
         description="Largest size of its files; above it the oldest predictions are deleted",
     )
-    max_age_days: Positive = Field(
+    max_age_days: Annotated[Positive, LIVE] = Field(
         30.0,
         description="Largest age, in days of the machine's uptime, since a wall clock may jump; older ones are "
         "deleted",
     )
-    max_wait_s: float = Field(
+    max_wait_s: Annotated[float, LIVE] = Field(
         0.1,
         ge=0.001,
         le=10,
         description="Longest time that a prediction waits for the disk before it is published with "
         "`journaled: false`. Must be less than `freshness.max_age_s`; at most four fifths of that are used",
     )
-    sync_s: float = Field(5.0, ge=0.1, le=3600, description="Seconds of predictions that a power failure may lose")
+    sync_s: Annotated[float, LIVE] = Field(
+        5.0, ge=0.1, le=3600, description="Seconds of predictions that a power failure may lose"
+    )
 
 
 PREPROCESS = (
@@ -146,8 +153,8 @@ class ModelConfig(Section):
         description="A bundled model (digits); or, with random weights and for timing only, resnet18 … resnet152, "
         "alexnet, vgg11 … vgg19, googlenet, mobilenetv2 and others (docs/reference/models.md)",
     )
-    path: Path | None = Field(None, description="An ONNX file")
-    labels: Path | None = Field(None, description="Text file with one label a line, or JSON")
+    path: ModelPath | None = Field(None, description="An ONNX file")
+    labels: ConfigPath | None = Field(None, description="Text file with one label a line, or JSON")
     size: Pixels | tuple[Pixels, Pixels] | None = Field(None, description="Input size, or width and height")
     preprocess: Preprocess | None = Field(None, description=PREPROCESS)
     resize: Resize | None = Field(None, description=RESIZE)

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from edged.config.load import ConfigSource, lines_of, merged_document, validated, with_absolute_paths
+from edged.config.load import ConfigSource, lines_of, merged_document, validated
 from edged.config.pipeline import Config
 from edged.config.validation_errors import mistakes_of
 
@@ -43,14 +43,14 @@ def valid_parts(source: ConfigSource) -> ValidParts:
     config = None
     while config is None:
         try:
-            config = validated(document.value, Config)
+            config = validated(document.value, Config, source.path.absolute().parent)
         except ValidationError as error:
             if not left_out:  # later errors come of what is left out: a state without its camera
                 document.mistakes.extend(mistakes_of(error, document, Config))
             left_out |= {_leave_out(document.value, each["loc"]) for each in error.errors(include_url=False)}
             left_out.add(f"camera {STAND_IN}")
     mistakes = tuple(lines_of(source.path, document.mistakes))
-    return ValidParts(with_absolute_paths(config, source.path.absolute().parent), mistakes, frozenset(left_out))
+    return ValidParts(config, mistakes, frozenset(left_out))
 
 
 def _leave_out(value: dict[str, Any], place: tuple[int | str, ...]) -> str:

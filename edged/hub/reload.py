@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from edged.clock import NANOSECONDS, nanoseconds, wall_s
-from edged.config import CameraConfig, Config, SnapshotConfig
+from edged.config import CameraConfig, Config, Section, SnapshotConfig
 from edged.config.load import ConfigSource, check_passwords, load_config
+from edged.config.sections import LIVE
 from edged.errors import ConfigError
 from edged.hub.events import HubEvent
 from edged.hub.links.guard import Guard
@@ -16,33 +17,6 @@ from edged.hub.node import Node
 from edged.hub.pipeline import Publication
 from edged.hub.publish.notifier import Notifier, receiver_of
 from edged.metrics import Metrics
-
-# Keys of the file that take effect at once, with everything below them. The others hold what is open or shared for
-# the life of a hub: sockets, the journal's file.
-LIVE = (
-    "cameras",
-    "model",
-    "workers",
-    "segments",
-    "freshness",
-    "recovery",
-    "states",
-    "mqtt",
-    "nats",
-    "fleet",
-    "view",
-    "security.allow",
-    "security.cameras",
-    "security.workers",
-    "publish.top",
-    "journal.max_predictions",
-    "journal.max_megabytes",
-    "journal.max_age_days",
-    "journal.max_wait_s",
-    "journal.sync_s",
-    "energy",
-    "notify",
-)
 
 Values = dict[str, Any]
 
@@ -108,16 +82,22 @@ def _with_snapshot(camera: CameraConfig, snapshot: SnapshotConfig | None) -> Cam
 
 
 def _with_live_keys(before: Config, after: Config) -> Config:
-    """Return `before` with the values that `after` has under the live keys."""
-    values: Values = {}
+    """Return `before` with the values that `after` has under the keys that take effect at a reload."""
     # a worker on another host reads its own file: the hub cannot give it another model
     is_fixed = any(worker.host for worker in (*before.workers, *after.workers))
-    for section, _, key in (live.partition(".") for live in LIVE if live != "model" or not is_fixed):
-        old, new = values.get(section, getattr(before, section)), getattr(after, section)
-        if key and (old is None or new is None):  # an optional section appears and disappears with a restart
-            continue
-        values[section] = old.model_copy(update={key: getattr(new, key)}) if key else new
+    values: Values = {}
+    for section, field in Config.model_fields.items():
+        old, new = getattr(before, section), getattr(after, section)
+        if LIVE in field.metadata:
+            values[section] = old if section == "model" and is_fixed else new
+        elif isinstance(old, Section) and isinstance(new, Section):  # an optional one comes with a restart
+            values[section] = old.model_copy(update=_live_values(new))
     return before.model_copy(update=values)
+
+
+def _live_values(section: Section) -> Values:
+    fields = type(section).model_fields
+    return {key: getattr(section, key) for key, field in fields.items() if LIVE in field.metadata}
 
 
 def _differences(before: Values, after: Values, place: str = "") -> Iterator[str]:

@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from edged.config.load import absolute, load_as
+from edged.config.load import load_as
+from edged.config.paths import ConfigPath
 from edged.config.sections import ByChannel, Name, Pixels, Positive, PositiveByChannel, Section, Share, Text
 from edged.errors import ConfigError
 from edged.messages.preparation import Color
@@ -30,18 +31,18 @@ NotNegative = Annotated[float, Field(ge=0)]
 class Data(Section):
     """The source of the pictures: one of these. `--data FOLDER` names another folder."""
 
-    idx: Path | None = Field(
+    idx: ConfigPath | None = Field(
         None, description="Folder with the four IDX files of MNIST and its like, plain or .gz"
     )
-    folder: Path | None = Field(
+    folder: ConfigPath | None = Field(
         None,
         description="Folder with a sub-folder of pictures a label, or with such folders called train and test",
     )
-    crops: Path | None = Field(
+    crops: ConfigPath | None = Field(
         None,
         description="Folder of what `edged teach` has recorded, STATE/NODE/teach; what it holds back is the test",
     )
-    drawn: Path | None = Field(
+    drawn: ConfigPath | None = Field(
         None, description="Folder with MNIST's IDX files, whose digits are drawn into scenes of 120×120 in colour"
     )
     replays: Annotated[int, Field(ge=1, le=100)] = Field(
@@ -147,7 +148,7 @@ class Learning(Section):
 class Output(Section):
     """Where results go."""
 
-    folder: Path = Field(description="A folder")
+    folder: ConfigPath = Field(description="A folder")
 
 
 class Training(Section):
@@ -179,14 +180,4 @@ def load_training(name_or_file: str) -> tuple[Training, Path]:
         raise ConfigError(
             f"{name_or_file}: there is no such file or network; networks are: {', '.join(named_networks())}"
         )
-    training = load_as(Training, path, EXAMPLE)
-    return _with_absolute_paths(training, path.absolute().parent), path
-
-
-def _with_absolute_paths(training: Training, folder: Path) -> Training:
-    data, output = training.data, training.output
-    if data and data.path:
-        data = data.model_copy(update={data.kind: absolute(data.path, folder)})
-    if output:
-        output = Output(folder=absolute(output.folder, folder) or output.folder)
-    return training.model_copy(update={"data": data, "output": output})
+    return load_as(Training, path, EXAMPLE), path
