@@ -95,6 +95,14 @@ def _log_of_the_test() -> Iterator[None]:
         root.removeHandler(handler)
 
 
+@pytest.fixture(autouse=True)
+def _no_real_time() -> Iterator[None]:
+    """No test leaves this process with a real-time policy, with which it would starve all others."""
+    before = os.sched_getscheduler(0)
+    yield
+    assert os.sched_getscheduler(0) == before
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what the Makefile and CI ask of a run."""
     group = parser.getgroup("edged")

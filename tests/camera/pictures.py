@@ -1,13 +1,21 @@
 """Pictures and videos made for a test."""
 
 import struct
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import av
 import cv2
 import numpy as np
 
 from edged.pictures.prepare import Pixels
+from tests.eventually import LIMIT_S
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 def plain(level: int, width: int = 64, height: int = 48) -> Pixels:
@@ -43,8 +51,23 @@ def write_video(path: Path, pictures: list[Pixels], fps: float = 25.0) -> Path:
     return path
 
 
+def encoded_apart(
+    encode: Callable[Arguments, Result], *arguments: Arguments.args, **keys: Arguments.kwargs
+) -> Result:
+    """Call a function that encodes AV1 in a process of its own.
+
+    SVT-AV1 turns the thread of root that opens it into a real-time one: it and its children starve all others.
+    """
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(encode, *arguments, **keys).result(LIMIT_S)
+
+
 def write_av1(path: Path, pictures: list[Pixels], quarter_turns: int = 0) -> Path:
     """`pictures` (RGB, all of one size) as AV1 in MP4, 25 a second, to be shown after so many quarter turns."""
+    return encoded_apart(_write_av1, path, pictures, quarter_turns)
+
+
+def _write_av1(path: Path, pictures: list[Pixels], quarter_turns: int) -> Path:
     with av.open(str(path), "w") as file:
         stream = file.add_stream("libsvtav1", 25, options={"preset": "12", "svtav1-params": "log-level=0"})
         stream.height, stream.width = pictures[0].shape[:2]

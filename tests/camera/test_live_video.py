@@ -14,6 +14,7 @@ import pytest
 
 from edged.camera.sources.http_pictures import HttpCamera
 from edged.errors import CameraError
+from tests.camera.pictures import encoded_apart
 from tests.eventually import LIMIT_S
 
 FPS = 25
@@ -90,7 +91,7 @@ def test_a_stream_may_change_its_shape() -> None:
 
 
 def test_a_stream_of_av1_is_read() -> None:
-    with sending(recording(WIDE, "libsvtav1", "matroska", seconds=8), seconds=8) as url:
+    with sending(encoded_apart(recording, WIDE, "libsvtav1", "matroska", seconds=8), seconds=8) as url:
         camera = HttpCamera(url)
         camera.open()
 
