@@ -14,6 +14,7 @@ from pyarrow import parquet
 from edged.camera.sources import is_video_name
 from edged.errors import DataError
 from edged.pictures.folders import files_below, is_picture_name
+from edged.system.files import reading
 
 ROWS = 10_000  # in memory at a time
 LATEST_S = 253_402_300_800  # the year 10000: milliseconds in place of seconds are found
@@ -154,12 +155,9 @@ def _in_folder(root: Path, camera: str | None) -> Iterator[ArchiveEntry]:
 
 def _in_list(path: Path, camera: str | None) -> Iterator[ArchiveEntry]:
     """Yield the file on each line; except blank ones and those that begin with #. Names need not be UTF-8."""
-    try:
-        with path.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
-            for line in lines:
-                if "\0" in line:
-                    raise DataError(f"{path}: is not a text file; expected {EXPECTED}")
-                if (name := line.strip()) and not name.startswith("#"):
-                    yield _entry(path.parent, name, camera)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    with reading(path, DataError), path.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
+        for line in lines:
+            if "\0" in line:
+                raise DataError(f"{path}: is not a text file; expected {EXPECTED}")
+            if (name := line.strip()) and not name.startswith("#"):
+                yield _entry(path.parent, name, camera)

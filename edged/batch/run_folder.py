@@ -17,7 +17,7 @@ from edged.batch.answers_file import AnswerCount, count_answers
 from edged.batch.chunks import ArchiveChunk, ChunkTotals, chunk_from_line
 from edged.errors import ConfigError
 from edged.system.exclusive_lock import try_lock
-from edged.system.files import FOR_ALL, replace_file
+from edged.system.files import FOR_ALL, reading, replace_file
 
 OURS = "_edged"  # readers of partitioned folders skip names that begin with an underscore
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"  # what they read as null
@@ -57,12 +57,9 @@ class RunFolder:
 
     def chunk_at(self, place: int) -> ArchiveChunk:
         """Read the chunk at a place in the list. Raises ConfigError if this host does not see that."""
-        try:
-            with _chunks_path(self._output).open("rb") as listed:
-                listed.seek(place)
-                return chunk_from_line(listed.readline())
-        except OSError as error:
-            raise ConfigError(f"{_chunks_path(self._output)}: cannot be read: {error.strerror}") from None
+        with reading(_chunks_path(self._output)), _chunks_path(self._output).open("rb") as listed:
+            listed.seek(place)
+            return chunk_from_line(listed.readline())
 
     def path_of(self, chunk: ArchiveChunk) -> Path:
         """Return the file of a chunk."""

@@ -17,6 +17,7 @@ from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
 from edged.hub.journal.reader import JournalReader
 from edged.messages import Prediction, prediction_from_json
+from edged.system.files import writing
 from edged.system.paths import journal_path
 from edged.system.python_packages import install_command
 
@@ -135,9 +136,7 @@ def _opened(path: Path | None) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    try:
+    with writing(f"--output {path}"):
         file = path.open("x", encoding="utf-8", newline="")
-    except OSError as error:
-        raise ConfigError(f"--output {path} cannot be written: {error.strerror}") from None
     with file:
         yield file

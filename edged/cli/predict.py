@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from edged.cli.model_options import add_model_options, given_model, show_preparation
 from edged.cli.options import add_example, add_json, add_no_exif, positive
-from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
+from edged.errors import DeviceError, EdgedError, ImageError, ModelError
 from edged.messages import Label
 from edged.messages.message import as_dict
+from edged.system.files import writing
 from edged.system.plain_text import printable, printable_json
 from edged.system.terminal import warn
 
@@ -169,8 +170,5 @@ def _write_raw(path: Path, answers: Sequence[Answer], classes: int) -> None:
 
     nothing = np.full(classes, np.nan, np.float32)
     rows = [nothing if answer.outputs is None else answer.outputs for answer in answers]
-    try:
-        with path.open("wb") as file:
-            np.save(file, np.stack(rows).astype(np.float32))
-    except OSError as error:
-        raise ConfigError(f"--raw {path}: cannot be written: {error.strerror}") from None
+    with writing(f"--raw {path}"), path.open("wb") as file:
+        np.save(file, np.stack(rows).astype(np.float32))

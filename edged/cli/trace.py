@@ -9,6 +9,7 @@ from edged.cli.options import add_duration, add_example, add_json, duration
 from edged.errors import ConfigError, EdgedError
 from edged.messages import TraceRequest
 from edged.messages.recording import LONGEST_TRACE_S
+from edged.system.files import writing
 from edged.system.plain_text import counted
 from edged.system.terminal import warn
 from edged.tracing.otlp import check_installed, collector_url, send_frames
@@ -71,7 +72,5 @@ def _check_output(path: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with writing(path, EdgedError):
         path.write_text(text, "utf-8")
-    except OSError as error:
-        raise EdgedError(f"{path} cannot be written: {error.strerror}") from None

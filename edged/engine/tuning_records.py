@@ -17,7 +17,7 @@ from edged.engine.selection import Choice, Chooser, Rules, candidates, find_cand
 from edged.engine.shape import RecordSection, Shape, shape_of
 from edged.engine.variants.variant import Site
 from edged.errors import ConfigError, DeviceError
-from edged.system.files import FOR_ALL, read_regular_file, refuse_newer, replace_file, why_not_trusted
+from edged.system.files import FOR_ALL, read_regular_file, refuse_newer, replace_file, why_not_trusted, writing
 from edged.system.paths import state_directory
 
 SHIPPED = Path(str(files("edged.engine"))) / "tuned"
@@ -148,14 +148,10 @@ WHAT_TO_DO = "correct the file, or remove it and run `edged tune`"
 def write_json(path: Path, content: TuningRecord | TunedShape) -> None:
     """Replace the file in one step: a reader sees the old one or the new. Raises ConfigError."""
     text = content.model_dump_json(by_alias=True, exclude_none=True, indent=1) + "\n"
-    try:
+    with writing(f"tuning record {path}", ConfigError, "set XDG_STATE_HOME to another folder"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replace_file(path, FOR_ALL) as file:
             file.write(text.encode())
-    except OSError as error:
-        raise ConfigError(
-            f"tuning record {path} cannot be written: {error.strerror}; set XDG_STATE_HOME to another folder"
-        ) from None
 
 
 def json_schema() -> str:

@@ -18,7 +18,7 @@ from edged.model.package import numbered
 from edged.pictures.decode import read_picture
 from edged.pictures.folders import SUFFIXES, pictures_in, truth_of
 from edged.pictures.prepare import Pixels
-from edged.system.files import read_regular_file
+from edged.system.files import read_regular_file, reading
 from edged.system.plain_text import counted
 from edged.train.idx import IMAGES, LABELS, Bytes, has_idx, read_array
 
@@ -199,10 +199,8 @@ def _divided(line: str) -> list[str]:
 
 def _text(path: Path) -> str:
     """Return the text of a list. Names of files need not be UTF-8."""
-    try:
+    with reading(path, DataError):
         content = read_regular_file(path, MOST_LIST_BYTES)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     if b"\0" in content:
         expected = f"a folder, an IDX file or a text list of pictures ({', '.join(sorted(SUFFIXES))})"
         raise DataError(f"{path}: is not a text file; expected {expected}")

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from edged.errors import ModelError
-from edged.system.files import open_regular_file, read_regular_file
+from edged.system.files import open_regular_file, read_regular_file, reading
 from edged.system.python_packages import install_command
 
 MAX_BYTES = 2**30
@@ -18,10 +18,8 @@ MAX_BYTES = 2**30
 def read_content(path: Path) -> bytes:
     """Return the whole file, decompressed. Raises ModelError, also for one beyond the limits."""
     _require(path)
-    try:
+    with reading(path, ModelError):
         content = read_regular_file(path, MAX_BYTES)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
     return decompress(content, path, MAX_BYTES) if is_compressed(path) else content
 
 
@@ -33,22 +31,17 @@ def content_sha256(path: Path) -> str:
     if is_compressed(path):
         return hashlib.sha256(read_content(path)).hexdigest()
     _require(path)
-    try:
-        with open_regular_file(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+    with reading(path, ModelError), open_regular_file(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _require(path: Path) -> None:
-    try:
+    with reading(path, ModelError):
         if not path.is_file():
             problem = "is not a file" if path.exists() else "no such file"
             raise ModelError(f"{path}: {problem}; expected an ONNX file")
         if path.stat().st_size > MAX_BYTES:
             raise ModelError(f"{path}: has more than {MAX_BYTES // 2**20} MiB, the most that is supported")
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 SUFFIX = ".zst"

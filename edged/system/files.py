@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from edged import __version__
-from edged.errors import ConfigError, NewerStateError
+from edged.errors import ConfigError, EdgedError, NewerStateError
 from edged.system.plain_text import printable
 
 FOR_ALL = 0o644  # mode of a file that is meant to be shared
@@ -24,6 +24,29 @@ KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+
+
+@contextmanager
+def reading(what: object, failure: type[EdgedError] = ConfigError, advice: str = "") -> Iterator[None]:
+    """Raise `failure` where the block cannot read `what`: a path, or words for it. `advice`: what to do."""
+    with _described(what, "read", failure, advice):
+        yield
+
+
+@contextmanager
+def writing(what: object, failure: type[EdgedError] = ConfigError, advice: str = "") -> Iterator[None]:
+    """Raise `failure` where the block cannot write `what`. See `reading`."""
+    with _described(what, "written", failure, advice):
+        yield
+
+
+@contextmanager
+def _described(what: object, verb: str, failure: type[EdgedError], advice: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        then = f"; {advice}" if advice else ""
+        raise failure(f"{what}: cannot be {verb}: {error.strerror}{then}") from None
 
 
 @contextmanager
@@ -50,11 +73,8 @@ def replace_file(path: Path, mode: int = 0o600, durable: bool = True) -> Iterato
 
 def write_result(path: Path, content: bytes) -> None:
     """Write the file of a command, for all users to read. Raises ConfigError."""
-    try:
-        with replace_file(path, FOR_ALL) as file:
-            file.write(content)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None
+    with writing(path), replace_file(path, FOR_ALL) as file:
+        file.write(content)
 
 
 def _sync_folder(folder: Path) -> None:

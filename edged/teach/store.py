@@ -7,6 +7,7 @@ from typing import Self
 
 from edged.errors import ConfigError
 from edged.system import exclusive_lock
+from edged.system.files import writing
 from edged.teach.store_crop import Crop, Pixels, label_of, pixels_sha256, to_png
 from edged.teach.store_files import (
     LEAST_CROPS,
@@ -175,10 +176,8 @@ class CropStore:
             if isinstance(pixels, CropProblem):
                 damaged.append(pixels)
                 del self._crops[crop.label, crop.sha256]
-        try:
+        with writing(self.folder / "damaged", StoreError):
             moved = [set_aside(problem.path, self.folder) for problem in damaged if problem.path.exists()]
-        except OSError as error:
-            raise StoreError(f"{self.folder / 'damaged'} cannot be written: {error.strerror}") from None
         self.problems = ()
         self.save()
         return moved

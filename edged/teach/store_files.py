@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from edged import __version__
 from edged.errors import ModelError
 from edged.model.head_versions import OpenFile, load_open_file
-from edged.system.files import replace_file
+from edged.system.files import replace_file, writing
 from edged.teach.store_crop import LABEL, Crop, Pixels, from_png, pixels_sha256
 
 CROPS, MEGABYTES = 1000, 512
@@ -184,15 +184,14 @@ def adopted(found: Found) -> Crop | CropProblem:
 
 def save(path: Path, content: bytes) -> None:
     """Write all or nothing. Raises StoreError, such as for a full disk."""
-    try:
+    with writing(
+        path,
+        StoreError,
+        "stored crops are intact: make room, or keep fewer (--megabytes, --crops), and start again",
+    ):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with replace_file(path) as file:
             file.write(content)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be written: {error.strerror}; stored crops are intact: make room, or keep fewer "
-            "(--megabytes, --crops), and start again"
-        ) from None
 
 
 def sweep(folder: Path) -> None:

@@ -143,7 +143,7 @@ def test_a_roofline_has_a_dot_for_each_layer_that_multiplies(model: Path, tmp_pa
         (("--device", "numpy"), 2, "no kernels to profile"),
         (("--batch", 65), 2, "expected 1 to 64 frames"),
         (("--roofline", "picture.bmp"), 2, "the name of an .svg file"),
-        (("--trace", "/nonexistent/trace.json"), 2, "/nonexistent/trace.json cannot be written"),
+        (("--trace", "/nonexistent/trace.json"), 2, "/nonexistent/trace.json: cannot be written"),
     ],
 )
 def test_a_mistake_is_one_clear_error(model: Path, mistake: tuple[str | int, ...], code: int, words: str) -> None:

@@ -93,7 +93,7 @@ def test_what_a_killed_training_has_left_is_no_version(folder: Path, digits: Mod
 def test_a_disk_that_is_full_is_one_clear_error_and_leaves_no_version(tmp_path: Path, digits: Model) -> None:
     with a_small_disk(tmp_path / "disk") as disk:  # smaller than the network
         folder = disk / "test/teach"
-        with pytest.raises(StoreError, match=r"\.onnx cannot be written: No space left on device"):
+        with pytest.raises(StoreError, match=r"\.onnx: cannot be written: No space left on device"):
             written(folder, digits)
         assert versions_in(folder) == []
         assert not [path for path in folder.rglob("*") if path.is_file()]

@@ -31,6 +31,7 @@ from edged.model.scores import score_rule
 from edged.runtime.select import is_numpy, opencl_device
 from edged.system.disk_cache import code_sha256
 from edged.system.exclusive_lock import hold
+from edged.system.files import writing
 from edged.system.terminal import StatusLine, note
 from edged.train.build import start_from
 from edged.train.checkpoint import Checkpoints, facts_of
@@ -220,7 +221,5 @@ class CompressionWork:
         hold(f"compression-{self.folder.absolute()}")
 
     def _write_report(self, outcome: Compression) -> None:
-        try:
+        with writing(f"{self.folder}: the report"):
             write_report(outcome, self.folder)
-        except OSError as error:
-            raise ConfigError(f"{self.folder}: the report cannot be written: {error.strerror}") from None

@@ -14,6 +14,7 @@ from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.runtime.proven import open_proven
 from edged.runtime.select import is_numpy, opencl_device
+from edged.system.files import writing
 from edged.system.machine_state import LEFT_OUT, Account, Machine, in_one_state, watch
 from edged.system.terminal import EVERY_S, StatusLine, note, show
 
@@ -127,8 +128,6 @@ def _write(arguments: argparse.Namespace, report: "Report") -> None:
     files = ((arguments.trace, trace), (arguments.roofline, roofline))
     for path, draw in files:
         if path is not None:
-            try:
+            with writing(path):
                 path.write_text(draw(report), "utf-8")
-            except OSError as error:
-                raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
             note(f"wrote {path}")

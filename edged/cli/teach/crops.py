@@ -9,9 +9,9 @@ from pathlib import Path
 
 from edged.arithmetic import ceil_div
 from edged.cli.teach_folder import Place, find_place_of, warn_about
-from edged.errors import ConfigError, EdgedError
+from edged.errors import EdgedError
 from edged.model.head_versions import Version, load_promoted
-from edged.system.files import FOR_ALL, replace_file
+from edged.system.files import FOR_ALL, replace_file, writing
 from edged.system.plain_text import counted
 from edged.system.terminal import note, show, warn
 from edged.teach.listing import store_as_object, versions_as_object
@@ -88,11 +88,8 @@ def _draw_sheet(path: Path, store: CropStore) -> None:
         rows[label] = [(pixels, crop.held_back) for crop, pixels in _read_crops(store, ours[::step])]
     if not any(rows.values()):
         raise EdgedError("there are no crops to draw")
-    try:
-        with replace_file(path.absolute(), FOR_ALL) as file:
-            file.write(contact_sheet(rows))
-    except OSError as error:
-        raise ConfigError(f"--sheet {path} cannot be written: {error.strerror}") from None
+    with writing(f"--sheet {path}"), replace_file(path.absolute(), FOR_ALL) as file:
+        file.write(contact_sheet(rows))
     note(f"wrote {path}; crops with a frame are held back")
 
 

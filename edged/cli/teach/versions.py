@@ -22,6 +22,7 @@ from edged.model.head_versions import (
     save_promoted,
 )
 from edged.model.package import Model
+from edged.system.files import writing
 from edged.system.plain_text import counted, printable_lines
 from edged.system.terminal import StatusLine, note, show, warn
 from edged.teach.device_choice import find_place, lower_priority
@@ -188,10 +189,8 @@ def _apply(arguments: argparse.Namespace, place: Place, request: PromoteRequest)
 def _without_daemon(place: Place, request: PromoteRequest) -> PromoteAnswer:
     record = load_promoted(place.folder)
     after: PromotedRecord = record.promote(request.version) if request.version else record.roll_back()
-    try:
+    with writing(place.folder, EdgedError, "nothing has changed"):
         save_promoted(place.folder, after)
-    except OSError as error:
-        raise EdgedError(f"{place.folder} cannot be written: {error.strerror}; nothing has changed") from None
     what = f"version {after.version[:12]}" if after.version else "the config's model"
     message = f"no running edged uses {place.file}: {what} answers from its next start on"
     return PromoteAnswer(accepted=True, message=message, version=after.version or "")

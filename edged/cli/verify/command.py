@@ -23,6 +23,7 @@ from edged.evaluation.onnxruntime_scores import OtherScores, onnxruntime_scores
 from edged.model.package import Model
 from edged.runtime.proven import proofs_folder
 from edged.runtime.select import device_for, is_numpy
+from edged.system.files import writing
 from edged.system.plain_text import counted, printable_json, printable_lines
 from edged.system.terminal import StatusLine, note
 
@@ -120,8 +121,6 @@ def _other(model: Model, arguments: argparse.Namespace, images: NDArray[np.uint8
 def _write_page(path: Path, report: "VerifyReport", images: NDArray[np.uint8]) -> None:
     from edged.cli.verify.report import page
 
-    try:
+    with writing(f"--html {path}"):
         path.write_text(page(report, images), "utf-8")
-    except OSError as error:
-        raise ConfigError(f"--html {path}: cannot be written: {error.strerror}") from None
     note(f"wrote {path}")

@@ -26,6 +26,7 @@ from edged.engine.tuning_records import (
 from edged.engine.variants.variant import Site
 from edged.errors import ConfigError, DeviceError
 from edged.system.exclusive_lock import try_lock
+from edged.system.files import writing
 
 PATIENCE_S = 180.0  # seconds; compiling takes long on a slow board, too
 
@@ -120,11 +121,9 @@ def _with(tuned: TunedShape, *refusals: RefusedVariant) -> TunedShape:
 
 def _lock(path: Path) -> int:
     """Return an exclusive lock that is held as long as this process lives."""
-    try:
+    with writing(f"tuning record {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise ConfigError(f"tuning record {path} cannot be written: {error.strerror}") from None
     if not try_lock(lock):
         os.close(lock)
         raise ConfigError(f"tuning record {path} is in use by another `edged tune`: wait for it, or stop it")
