@@ -295,7 +295,7 @@ class Board:
         if self._status is None:
             self._ahead_s.clear()
         self._status, self._status_s = status, now_s
-        self._tell_clock(status.at - now_s)
+        self._update_clock_offset(status.at - now_s)
         self._joules.take(now_s, status.energy.rails)
         states = status.camera_states
         self._cameras = {name: self._camera(name) for name in states or self._cameras}
@@ -304,7 +304,7 @@ class Board:
         sums = {(name, reason): n for name, state in states.items() for reason, n in state.dropped.items()}
         self._dropped.take(now_s, sums)
 
-    def _tell_clock(self, ahead_s: float) -> None:
+    def _update_clock_offset(self, ahead_s: float) -> None:
         if self._ahead_s and abs(ahead_s - max(self._ahead_s)) > JUMP_S:
             self._ahead_s.clear()  # the hub's clock was set
         self._ahead_s.append(ahead_s)

@@ -100,10 +100,10 @@ def _require_ray(address: str) -> None:
     try:
         with socket.create_connection((host.strip("[]"), int(port)), ANSWER_S) as connection:
             if not os.environ.get("RAY_USE_TLS") and not _speaks_http2(connection):
-                raise ConnectionError("what listens there is no Ray")
+                raise ConnectionError("something else answered")
     except (OSError, OverflowError) as error:
         raise ConfigError(
-            f"--ray {address}: no Ray there ({error}): start its head by `ray start --head`, or name another"
+            f"--ray {address}: not a Ray head node: {error}; start one by `ray start --head`, or name another"
         ) from None
 
 

@@ -25,7 +25,7 @@ from edged.runtime.proven import open_proven, open_variation
 from edged.system.disk_cache import CacheEntries, code_sha256
 from edged.system.paths import cache_directory
 
-PROBED = 256  # pictures on which scores are compared, which tells more of each picture than right or wrong
+PROBED = 256  # pictures on which scores are compared: scores show more than right or wrong
 LEAST = 1e-12  # of a probability, for its logarithm
 
 Frames = NDArray[np.uint8]

@@ -135,7 +135,7 @@ def measured_in_use(gate: Gate) -> Gate:
 def _condition(text: str) -> Condition:
     match = _CONDITION.fullmatch(text)
     if match is None:
-        raise ConfigError(f"gate: {text.strip()!r} is no condition: expected such as {EXAMPLE}")
+        raise ConfigError(f"gate: invalid condition {text.strip()!r}; expected, for example, {EXAMPLE}")
     name, comparison, limit, unit = match.groups()
     metric = next((known for known in UNITS if known == name), None)
     if metric is None:

@@ -58,7 +58,7 @@ class Node:
         """Return the state of each camera and worker. Unchecked: up to 64 cameras are reported each second."""
         return NodeStatus(
             {name: self._camera(name) for name in self._camera_names()},
-            {seat.name: self._worker(seat) for seat in self.supervisor.seats},
+            {slot.name: self._worker(slot) for slot in self.supervisor.slots},
             self.stats.energy.so_far,
         )
 
@@ -99,12 +99,12 @@ class Node:
             state=self.seen.state(name),
         )
 
-    def _worker(self, seat: AnyWorkerSlot) -> WorkerState:
-        hello = self.workers.hellos.get(seat.name)
+    def _worker(self, slot: AnyWorkerSlot) -> WorkerState:
+        hello = self.workers.hellos.get(slot.name)
         return WorkerState(
-            device=hello.device if hello else seat.device,
-            state=_state(seat, ready=hello is not None, serves=seat.name in self.supervisor.serving),
-            restarts=self.supervisor.losses[seat.name],
+            device=hello.device if hello else slot.device,
+            state=_state(slot, ready=hello is not None, serves=slot.name in self.supervisor.serving),
+            restarts=self.supervisor.losses[slot.name],
         )
 
     def _energy(self) -> str:
@@ -131,9 +131,9 @@ class Node:
         return f"worker {self.supervisor.worker} is starting" + (f" ({for_s:.0f} s)" if for_s else "")
 
 
-def _state(seat: AnyWorkerSlot, *, ready: bool, serves: bool) -> WorkerIs:
+def _state(slot: AnyWorkerSlot, *, ready: bool, serves: bool) -> WorkerIs:
     if ready:
         return "serving" if serves else "standby"
-    if seat.warming_up_s is not None:
+    if slot.warming_up_s is not None:
         return "starting"
-    return "off" if seat.rests else "down"
+    return "off" if slot.rests else "down"

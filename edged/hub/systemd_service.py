@@ -159,9 +159,9 @@ class Service:
         if not self._ready and worker.may_be_starting(now):
             systemd.extend_timeout(EXTEND_S)
         if now - self._status_ns >= STATUS_NS or not self._ready:
-            self._tell_status(now)
+            self._report_status(now)
 
-    def _tell_status(self, now: int) -> None:
+    def _report_status(self, now: int) -> None:
         predictions = self._node.predictions
         fps = (predictions - self._predictions) * NANOSECONDS / max(1, now - self._status_ns)
         self._status_ns, self._predictions = now, predictions

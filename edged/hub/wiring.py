@@ -78,9 +78,8 @@ def run_hub(
 ) -> dict[str, Any]:
     """Run the pipeline of `config`, read from `source`, until it ends, a limit is reached or a signal arrives.
 
-    `show` gets the lines that say where the stream, the metrics and the page are, then the status lines, each
-    second or every `line_every_s`, unless `show_state` gets the state of the node instead, each second.
-    `program` runs cameras and workers.
+    `show` receives the addresses, then a status line each second or every `line_every_s`. With `show_state`, that
+    receives the node's state instead, each second. `program` runs cameras and workers.
     Returns the summary. Raises EdgedError; no child is left in any case.
     """
     allow_many_descriptors()

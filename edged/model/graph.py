@@ -133,8 +133,7 @@ class Join(Operator):
 class Rearrange(Operator):
     """The values of the input in another order, some of them repeated or left out.
 
-    Value i of the output, row-major, is value `offset` + Σ place · stride of the input, where `sizes` are those of
-    an array of as many values, and the places are those of value i in it.
+    output[i] = input[offset + Σ index[k] · strides[k]], with index = unravel_index(i, sizes).
     """
 
     shape: Shape

@@ -136,9 +136,9 @@ def why_not_trusted(path: Path, status: os.stat_result) -> str:
     of the folder.
     """
     if status.st_uid not in {0, os.geteuid()}:
-        return f"{path} belongs to another user and is not used: remove it, or sudo chown {os.geteuid()} {path}"
+        return f"{path} belongs to another user and is ignored: remove it, or sudo chown {os.geteuid()} {path}"
     if stat.S_IMODE(status.st_mode) & OTHERS_WRITE:
-        return f"{path} may be written by others and is not used: remove it, or chmod go-w {path}"
+        return f"{path} is writable by other users and is ignored: remove it, or chmod go-w {path}"
     return ""
 
 

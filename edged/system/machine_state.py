@@ -1,4 +1,4 @@
-"""Whether the machine gives what it seems to have, looked at before and after each turn of a measurement.
+"""Detect before and after each measurement whether processors are shared or disturbed.
 
 The processors of a virtual machine may sit on cores of their own or share one, and that changes within seconds:
 all times with two threads double. So a probe multiplies small matrices before and after each turn, on one
@@ -119,7 +119,7 @@ class MachineState:
         command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
         pipe = subprocess.PIPE
         self._most_others = most_others
-        self._recent = deque([Business()])
+        self._recent = deque([ProcessorUse()])
         self._process = subprocess.Popen(
             command, env=environment, stdin=pipe, stdout=pipe, text=True, start_new_session=True
         )
@@ -155,7 +155,7 @@ class MachineState:
         """
         with standing_still():
             before = self.speed()
-        self._recent.append(Business())
+        self._recent.append(ProcessorUse())
         measured = measure()
         others = self._others()
         with standing_still():
@@ -238,8 +238,8 @@ class Account:
         return ", ".join(f"{count} {state}" for state, count in self.runs.items() if state != self.state)
 
 
-class Business:
-    """What the processors have worked up to now, for all and for this process with those that it has started."""
+class ProcessorUse:
+    """Processor time since creation, of all processes and of ours."""
 
     def __init__(self) -> None:
         self._start, self._busy_s, self._ours_s = time.monotonic(), busy(), ours()

@@ -27,7 +27,7 @@ def problem_of(text: str) -> str:
 def plain(text: str) -> str:
     """Return the text as `problem_of` accepts it: `?` for each control character, cut where it is too long.
 
-    What is only shown goes through `printable`, which leaves fewer characters.
+    For display use `printable`, which is stricter.
     """
     return "".join("?" if _is_control(character) else character for character in text[:MAX_CHARACTERS])
 

@@ -38,9 +38,11 @@ from edged.worker.watch import JobTrace
 
 HANGS = 2  # factor on the time of a job
 ANSWERS = 64  # messages that may wait to be sent: more than ever occur, as each would be a lost frame
-SURE_S = 60.0  # seconds until the device is checked again by a known answer
-IN_DOUBT_S = 1.0  # the same if an answer has NaN: for a network that always gives NaN, one more job per second
-TELL_S = 5.0  # interval of energy reports without jobs: no counter wrap is missed
+CHECK_S = 60.0  # seconds until the device is checked again by a known answer
+CHECK_AFTER_NAN_S = (
+    1.0  # the same if an answer has NaN: for a network that always gives NaN, one more job per second
+)
+ENERGY_REPORT_S = 5.0  # interval of energy reports without jobs: no counter wrap is missed
 IDLE_S = 60.0  # without rails nothing is reported
 LAUNCHES_S = 5.0  # interval of reports of jobs in one launch
 
@@ -133,7 +135,7 @@ class Loop:
             hub.send(message)
 
     def _patience_s(self) -> float:
-        idle_s = READ_S if self._host else TELL_S if self._meter.rails else IDLE_S
+        idle_s = READ_S if self._host else ENERGY_REPORT_S if self._meter.rails else IDLE_S
         return min(self._hangs_s, idle_s) if self._completions.in_flight else idle_s
 
     def _end_if_the_device_hangs(self) -> None:
@@ -186,7 +188,7 @@ class Loop:
                 raise outcome
             features = outcome.features if job.head else None
             problem = not_finite(outcome.outputs if features is None else features)
-            self._known.check(self._runtime, IN_DOUBT_S if problem else SURE_S)
+            self._known.check(self._runtime, CHECK_AFTER_NAN_S if problem else CHECK_S)
         except DeviceMemoryError:
             raise
         except DeviceError as error:

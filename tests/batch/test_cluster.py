@@ -127,7 +127,7 @@ def test_a_killed_node_loses_and_repeats_nothing(root: Path, expected: dict[str,
 def test_a_cluster_that_cannot_be_used_is_one_clear_line(cluster: RayCluster, root: Path, tmp_path: Path) -> None:
     output = tmp_path / "answers"
     nowhere = started(root, output, cluster.environment, "--ray", f"127.0.0.1:{free_port()}")
-    assert "no Ray there" in (line := errors_of(nowhere))
+    assert "not a Ray head node" in (line := errors_of(nowhere))
     assert (nowhere.returncode, line.count("\n")) == (2, 1)
 
     other = on_cluster(cluster, root, output, "--resource", "gpu")
@@ -151,7 +151,7 @@ def test_a_listener_that_is_no_ray_is_one_clear_line(root: Path, tmp_path: Path,
             connection.sendall(greeting)
             line = errors_of(running)
 
-    assert f"--ray {address}: no Ray there" in line
+    assert f"--ray {address}: not a Ray head node" in line
     assert (running.returncode, line.count("\n")) == (2, 1)
 
 

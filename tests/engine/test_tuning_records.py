@@ -176,9 +176,9 @@ def test_a_record_that_others_may_write_is_not_used(tmp_path: Path, caplog: pyte
     place.chmod(0o664)
 
     with pytest.raises(
-        ConfigError, match=f"{place} may be written by others and is not used: .*chmod go-w {place}"
+        ConfigError, match=f"{place} is writable by other users and is ignored: .*chmod go-w {place}"
     ):
         read_record(place)
     with caplog.at_level(logging.WARNING):
         assert chooser_for(BOARD, tmp_path).choose(SITE) == Rules().choose(SITE)
-    assert caplog.text.count("may be written by others") == 1
+    assert caplog.text.count("is writable by other users") == 1

@@ -93,5 +93,5 @@ def test_a_cluster_that_is_not_there_is_one_clear_line(model: Path, data: Path, 
     nowhere = started(model, data, tmp_path, "--ray", f"127.0.0.1:{free_port()}")
     _, errors = nowhere.communicate(timeout=WITHIN_S)
 
-    assert "no Ray there" in errors
+    assert "not a Ray head node" in errors
     assert (nowhere.returncode, errors.count("\n")) == (2, 1)

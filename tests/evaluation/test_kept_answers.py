@@ -67,7 +67,7 @@ def test_a_file_that_others_may_write_is_not_trusted(tmp_path: Path, caplog: pyt
     interrupted(tmp_path, ANSWERS).chmod(0o666)
 
     assert KeptAnswers(["key"], tmp_path).known == []
-    assert "may be written by others" in caplog.text
+    assert "is writable by other users" in caplog.text
 
 
 def test_a_folder_that_cannot_be_written_is_only_a_warning(

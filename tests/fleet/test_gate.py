@@ -76,16 +76,16 @@ def test_a_figure_that_is_unknown_fails_the_gate_and_is_named(
 @pytest.mark.parametrize(
     ("gate", "message"),
     [
-        ("", "is no condition: expected such as agreement>=0.98"),
-        ("agreement", "'agreement' is no condition"),
-        ("agreement=>0.9", "'agreement=>0.9' is no condition"),
+        ("", "invalid condition ''; expected, for example, agreement>=0.98"),
+        ("agreement", "invalid condition 'agreement'"),
+        ("agreement=>0.9", "invalid condition 'agreement=>0.9'"),
         ("p98<=1.2x", "there is no metric p98; there are: agreement, p99, joules, not_finite"),
         ("agreement>=98", "agreement is a share, 0 to 1"),
         ("agreement>=0.9x", "the unit of agreement is none"),
         ("p99<=1.2", "the unit of p99 is x or ms or s"),
         ("joules<=2W", "the unit of joules is x or J"),
         ("p99<=1x,p99<=2ms", "p99 is there twice"),
-        ("p99<=1x,", "'' is no condition"),
+        ("p99<=1x,", "invalid condition ''"),
     ],
 )
 def test_a_gate_that_cannot_be_read_is_named(gate: str, message: str) -> None:

@@ -103,7 +103,7 @@ def given_to_another_user(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "what_to_do"),
-    [(opened_to_others, "chmod go-w"), (given_to_another_user, "belongs to another user and is not used")],
+    [(opened_to_others, "chmod go-w"), (given_to_another_user, "belongs to another user and is ignored")],
 )
 @pytest.mark.parametrize("what", [".", "key.thing"])
 def test_an_entry_that_another_user_could_have_written_is_not_used(

@@ -15,8 +15,8 @@ from edged.system.machine_state import (
     TRIES,
     UNWATCHED,
     Account,
-    Business,
     MachineState,
+    ProcessorUse,
     Speed,
     _times_the_fastest,
     _wake_ratio,
@@ -199,7 +199,7 @@ def test_the_time_of_a_process_is_what_the_kernel_says() -> None:
 
 
 def test_processors_are_busy_for_as_long_as_they_are_not_idle() -> None:
-    before_s, business = busy(), Business()
+    before_s, business = busy(), ProcessorUse()
     with in_background(spin):
         time.sleep(0.3)
 

@@ -372,7 +372,7 @@ def test_a_rail_that_blocks_delays_one_answer_by_the_bound_and_no_more(
 
 
 def test_without_jobs_the_rails_are_reported_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "TELL_S", 0.01)
+    monkeypatch.setattr(loop, "ENERGY_REPORT_S", 0.01)
     rail = Rail("GPU", tmp_path / "energy1_input")
     rail.path.write_text("0")
 

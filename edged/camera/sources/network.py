@@ -87,7 +87,7 @@ class CameraIdentity:
         except ssl.SSLError as error:
             raise CameraError(
                 f"{self._shown} gives no video: it does not speak TLS as expected ({error.reason or error}): "
-                "is the port right, and is it not a camera of rtsp:// or http://?"
+                "check the port, or use rtsp:// or http:// if the camera has no TLS"
             ) from None
         except (OSError, HTTPException) as error:
             raise CameraError(f"{self._shown} gives no video: its TLS handshake failed: {error}") from None

@@ -30,10 +30,10 @@ class Camera:
         self.waits = False
         self.to_grant = 0
 
-    def left_slot(self, frames: int) -> None:
-        """Return how many places of the slot are free; below 0: more are taken than there are."""
+    def free_slots(self, count: int) -> None:
+        """Let a camera that waits for grants capture `count` more frames; fewer, if it is negative."""
         if self.waits:
-            self.to_grant += frames
+            self.to_grant += count
 
 
 class Waiting:
@@ -71,7 +71,7 @@ class Waiting:
         while self._cameras and len(frames) < most:
             name, first = min(self._cameras.items(), key=lambda each: each[1].slot.waiting_since_ns)
             frames.append(first.slot.take(now_ns + len(frames)))
-            first.left_slot(1)
+            first.free_slots(1)
             self._forget_if_empty(name)
         return tuple(frames)
 
@@ -160,7 +160,7 @@ class Router:
         """Count a frame of the wrong size as lost; its camera may send another."""
         camera = self.cameras[name]
         camera.ledger.report(counted)
-        camera.left_slot(1)
+        camera.free_slots(1)
 
     def grants(self) -> dict[str, int]:
         """Return how many more frames each camera that waits may capture, each grant once."""
@@ -228,7 +228,7 @@ class Router:
         if held.lost or self.is_stale(held, now_ns):
             self.dropped(held, reason)
             return
-        camera.left_slot(-1)
+        camera.free_slots(-1)
         superseded = camera.slot.put_back(replace(held, lost=reason), None if camera.waits else self._keep)
         self._waiting.add(held.frame.camera, camera)
         self._drop(superseded, "superseded")
@@ -333,5 +333,5 @@ class Router:
     def _drop(self, frames: Iterable[Held], reason: str) -> None:
         """Drop frames from a slot. One that waits because its worker was lost counts as lost with it."""
         for held in frames:
-            self.cameras[held.frame.camera].left_slot(1)
+            self.cameras[held.frame.camera].free_slots(1)
             self.dropped(held, held.lost or reason)

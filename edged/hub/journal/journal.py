@@ -79,8 +79,8 @@ class Journal:
             detail = "" if self._failing == "stalled" else f" ({self._store.error})"
             yield HubEvent(
                 "journal_failed",
-                f"journal {self._path}: {_IN_WORDS[self._failing]}{detail}; predictions go on, and those "
-                "that may not be fetched again say so",
+                f"journal {self._path}: {_IN_WORDS[self._failing]}{detail}; predictions continue; those "
+                "not stored are marked `journaled: false`",
                 reason=self._failing,
             )
         elif self._announced and not self._failing:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from edged.errors import OUT_OF_MEMORY, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.children.child import when
 from edged.hub.events import HubEvent
-from edged.hub.workers.remote_seat import RemoteWorkerSlot
-from edged.hub.workers.seat import Loss, WorkerSlot
+from edged.hub.workers.remote_slot import RemoteWorkerSlot
+from edged.hub.workers.slot import Loss, WorkerSlot
 
 AnyWorkerSlot = WorkerSlot | RemoteWorkerSlot
 
@@ -18,14 +18,14 @@ class Group:
         self._parts = parts
 
     @property
-    def seats(self) -> list[AnyWorkerSlot]:
+    def slots(self) -> list[AnyWorkerSlot]:
         """Return all slots, in the order of the config."""
-        return [seat for part in self._parts for seat in part]
+        return [slot for part in self._parts for slot in part]
 
     @property
     def works(self) -> bool:
         """Return whether each part has a worker that is ready."""
-        return all(any(seat.ready for seat in part) for part in self._parts)
+        return all(any(slot.ready for slot in part) for part in self._parts)
 
     @property
     def is_split(self) -> bool:
@@ -35,21 +35,21 @@ class Group:
     @property
     def could_work(self) -> bool:
         """Return whether its parts would work if the slots that yielded to another group were started."""
-        return self.is_split and all(any(seat.ready or seat.rests for seat in part) for part in self._parts)
+        return self.is_split and all(any(slot.ready or slot.rests for slot in part) for part in self._parts)
 
     def wake(self) -> None:
         """Start the slots that rest."""
-        for seat in self.seats:
-            if seat.rests:
-                seat.start()
+        for slot in self.slots:
+            if slot.rests:
+                slot.start()
 
-    def beside(self, seat: AnyWorkerSlot) -> list[AnyWorkerSlot]:
+    def peers_of(self, slot: AnyWorkerSlot) -> list[AnyWorkerSlot]:
         """Return the other slots of the same part."""
-        return [other for part in self._parts if seat in part for other in part if other is not seat]
+        return [other for part in self._parts if slot in part for other in part if other is not slot]
 
-    def beyond(self, seat: AnyWorkerSlot) -> list[AnyWorkerSlot]:
+    def slots_of_other_parts(self, slot: AnyWorkerSlot) -> list[AnyWorkerSlot]:
         """Return the slots of the other parts."""
-        return [other for part in self._parts if seat not in part for other in part]
+        return [other for part in self._parts if slot not in part for other in part]
 
 
 Groups = Sequence[Group]
@@ -77,74 +77,74 @@ class GroupChoice:
         return self._index > 0
 
     @property
-    def all_seats(self) -> tuple[AnyWorkerSlot, ...]:
+    def all_slots(self) -> tuple[AnyWorkerSlot, ...]:
         """Return the slots of the list, and those that are leaving."""
-        return (*(seat for group in self.groups for seat in group.seats), *self._leaving)
+        return (*(slot for group in self.groups for slot in group.slots), *self._leaving)
 
     @property
     def ready(self) -> frozenset[str]:
         """Return the workers that may get jobs."""
-        return frozenset(seat.name for seat in self.serving.seats if seat.ready and not seat.retires)
+        return frozenset(slot.name for slot in self.serving.slots if slot.ready and not slot.retires)
 
     def named(self, name: str) -> AnyWorkerSlot | None:
         """Return the slot of the worker with this name."""
-        return next((seat for seat in self.all_seats if seat.name == name), None)
+        return next((slot for slot in self.all_slots if slot.name == name), None)
 
     def change(self, groups: Groups, devices: Mapping[str, str]) -> None:
         """Apply another list of slots. `devices`: by name, of workers whose settings have changed."""
-        served = self.serving.seats[0]
-        kept = [seat for group in groups for seat in group.seats]
-        self._leaving = [seat for seat in self.all_seats if seat not in kept and seat.children]
+        served = self.serving.slots[0]
+        kept = [slot for group in groups for slot in group.slots]
+        self._leaving = [slot for slot in self.all_slots if slot not in kept and slot.children]
         self.groups = groups
-        for seat in self._leaving:
-            seat.retire()
-        self._index = next((index for index, group in enumerate(groups) if served in group.seats), 0)
-        for seat in kept:
-            if seat.name in devices:
-                seat.change(devices[seat.name])
-        tried = [seat for group in groups[: self._index] for seat in group.seats if seat.name in devices]
-        self._anew = frozenset(seat for seat in tried if seat.retires)
-        for seat in tried:
-            seat.start()
+        for slot in self._leaving:
+            slot.retire()
+        self._index = next((index for index, group in enumerate(groups) if served in group.slots), 0)
+        for slot in kept:
+            if slot.name in devices:
+                slot.change(devices[slot.name])
+        tried = [slot for group in groups[: self._index] for slot in group.slots if slot.name in devices]
+        self._anew = frozenset(slot for slot in tried if slot.retires)
+        for slot in tried:
+            slot.start()
         self._start()
 
     def next_due_ns(self) -> int | None:
         """Return when `step` must be called at the latest."""
-        return min((seat.due_ns for seat in self.all_seats if seat.due_ns is not None), default=None)
+        return min((slot.due_ns for slot in self.all_slots if slot.due_ns is not None), default=None)
 
     def is_ready(self, name: str) -> list[HubEvent]:
         """Record a worker's hello."""
-        seat = self.named(name)
-        if seat is None or seat.retires:
+        slot = self.named(name)
+        if slot is None or slot.retires:
             return []
-        seat.says_hello()
+        slot.says_hello()
         return list(self._settle())
 
     def step(self, now: int) -> Iterator[HubEvent]:
         """Return what has happened to each slot. Raises EdgedError if no worker can ever serve."""
-        for seat in self.all_seats:
-            loss = seat.step(now)
+        for slot in self.all_slots:
+            loss = slot.step(now)
             if loss and loss.cause == "stuck":
-                message = f"worker {seat.name} hangs in the kernel, which holds its device until then"
-                yield HubEvent("worker_stuck", message, worker=seat.name)
+                message = f"worker {slot.name} hangs in the kernel, which holds its device until then"
+                yield HubEvent("worker_stuck", message, worker=slot.name)
             if loss:
-                yield self._lost(seat, loss)
-        self._leaving = [seat for seat in self._leaving if seat.children]
+                yield self._lost(slot, loss)
+        self._leaving = [slot for slot in self._leaving if slot.children]
         for group in self.groups[: self._index + 1]:
-            for seat in group.seats:
-                if seat.due_ns is not None and now >= seat.due_ns:
-                    self._try_again(group, seat)
+            for slot in group.slots:
+                if slot.due_ns is not None and now >= slot.due_ns:
+                    self._try_again(group, slot)
         yield from self._settle()
 
     def _start(self) -> None:
-        for seat in self.serving.seats:
-            seat.start()
+        for slot in self.serving.slots:
+            slot.start()
 
     def _settle(self) -> Iterator[HubEvent]:
         """Select the first group that works; an earlier one that only needs to be started is started."""
         self._ever_ready = self._ever_ready or any(group.works for group in self.groups[: self._index + 1])
         for index, group in enumerate(self.groups[: self._index]):
-            if group.works or (group.could_work and any(map(self._is_taken, group.seats))):
+            if group.works or (group.could_work and any(map(self._is_taken, group.slots))):
                 yield self._switch_back(index)
                 return
             if group.could_work:
@@ -153,85 +153,85 @@ class GroupChoice:
     def _switch_back(self, index: int) -> HubEvent:
         self._index = index
         for group in self.groups[index + 1 :]:
-            for seat in group.seats:
-                seat.stop()
+            for slot in group.slots:
+                slot.stop()
         self.serving.wake()
-        names = ", ".join(seat.name for seat in self.serving.seats if seat.ready or not self.serving.works)
-        devices = " and ".join(dict.fromkeys(seat.device for seat in self.serving.seats))
+        names = ", ".join(slot.name for slot in self.serving.slots if slot.ready or not self.serving.works)
+        devices = " and ".join(dict.fromkeys(slot.device for slot in self.serving.slots))
         message = f"device {devices} works again: worker {names} serves"
-        return HubEvent("device_retried", message, worker=self.serving.seats[0].name)
+        return HubEvent("device_retried", message, worker=self.serving.slots[0].name)
 
-    def _try_again(self, group: Group, seat: AnyWorkerSlot) -> None:
+    def _try_again(self, group: Group, slot: AnyWorkerSlot) -> None:
         """Make slots yield a part's device once all other parts of its group are ready (see `_settle`)."""
-        if group.is_split and self._is_taken(seat):
-            seat.rest()
+        if group.is_split and self._is_taken(slot):
+            slot.rest()
         else:
-            seat.start()
+            slot.start()
 
-    def _is_taken(self, seat: AnyWorkerSlot) -> bool:
+    def _is_taken(self, slot: AnyWorkerSlot) -> bool:
         """Return whether a worker that serves in its place occupies its device."""
-        if seat in self.serving.seats or not seat.alone or seat.children:
+        if slot in self.serving.slots or not slot.alone or slot.children:
             return False
         return any(
-            other.alone and other.children and other.device.lower() == seat.device.lower()
-            for other in self.serving.seats
+            other.alone and other.children and other.device.lower() == slot.device.lower()
+            for other in self.serving.slots
         )
 
-    def _lost(self, seat: AnyWorkerSlot, loss: Loss) -> HubEvent:
-        what = f"worker {seat.name} {loss}"
-        if seat.retires:
-            return self._retired(seat)
+    def _lost(self, slot: AnyWorkerSlot, loss: Loss) -> HubEvent:
+        what = f"worker {slot.name} {loss}"
+        if slot.retires:
+            return self._retired(slot)
         if loss.code == ModelError.exit_code and not self._ever_ready:
-            raise ModelError(f"worker {seat.name} cannot use the model: its message is above")
-        others = [each for each in self.serving.beside(seat) if each.ready or each.warming_up_s]
-        if seat not in self.serving.seats or (loss.is_final and others):
-            what += f"; {_given_up(seat, loss.cause)} is tried again in {seat.give_up():g} s"
+            raise ModelError(f"worker {slot.name} cannot use the model: its message is above")
+        others = [each for each in self.serving.peers_of(slot) if each.ready or each.warming_up_s]
+        if slot not in self.serving.slots or (loss.is_final and others):
+            what += f"; {_given_up(slot, loss.cause)} is tried again in {slot.give_up():g} s"
         elif loss.is_final and self._index + 1 < len(self.groups):
-            return self._fall_back(seat, what, loss.cause)
-        elif loss.is_final and loss.cause != "refused" and not self._ever_ready and isinstance(seat, WorkerSlot):
+            return self._fall_back(slot, what, loss.cause)
+        elif loss.is_final and loss.cause != "refused" and not self._ever_ready and isinstance(slot, WorkerSlot):
             raise self._no_worker(loss)
         else:
-            what += f"; {_again(seat)}"
-        return HubEvent("worker_lost", what, worker=seat.name, reason=loss.cause)
+            what += f"; {_again(slot)}"
+        return HubEvent("worker_lost", what, worker=slot.name, reason=loss.cause)
 
-    def _retired(self, seat: AnyWorkerSlot) -> HubEvent:
-        seat.rest()
-        anew, self._anew = seat in self._anew, self._anew - {seat}
-        if seat in self.serving.seats or (anew and self._is_before(seat)):
-            seat.start()
-            message = f"worker {seat.name} has ended, and starts again with other settings"
+    def _retired(self, slot: AnyWorkerSlot) -> HubEvent:
+        slot.rest()
+        anew, self._anew = slot in self._anew, self._anew - {slot}
+        if slot in self.serving.slots or (anew and self._is_before(slot)):
+            slot.start()
+            message = f"worker {slot.name} has ended, and starts again with other settings"
         else:
-            message = f"worker {seat.name} has yielded its device to another one"
-        return HubEvent("worker_retired", message, worker=seat.name)
+            message = f"worker {slot.name} has yielded its device to another one"
+        return HubEvent("worker_retired", message, worker=slot.name)
 
-    def _is_before(self, seat: AnyWorkerSlot) -> bool:
+    def _is_before(self, slot: AnyWorkerSlot) -> bool:
         """Return whether it is of a group that should serve, once it works, in place of the present one."""
-        return any(seat in group.seats for group in self.groups[: self._index])
+        return any(slot in group.slots for group in self.groups[: self._index])
 
     def _fall_back(self, lost: AnyWorkerSlot, what: str, cause: str) -> HubEvent:
         lost.give_up()
-        for seat in self.serving.beyond(lost):
-            seat.make_way()
+        for slot in self.serving.slots_of_other_parts(lost):
+            slot.yield_device()
         self._index += 1
         self._start()
-        names = ", ".join(f"{seat.name} (device {seat.device})" for seat in self.serving.seats)
+        names = ", ".join(f"{slot.name} (device {slot.device})" for slot in self.serving.slots)
         message = f"{what}: {_given_up(lost, cause)} is given up, {names} takes over"
         return HubEvent("fallback", message, worker=lost.name, reason=cause)
 
     def _no_worker(self, last: Loss) -> DeviceError:
-        devices = ", ".join(seat.device for seat in self.all_seats)
+        devices = ", ".join(slot.device for slot in self.all_slots)
         kind = DeviceMemoryError if last.code == OUT_OF_MEMORY else DeviceError
         return kind(
-            f"no worker can run ({self.serving.seats[-1].name} was the last of workers: [{devices}]): "
+            f"no worker can run ({self.serving.slots[-1].name} was the last of workers: [{devices}]): "
             "their messages are above; `edged devices` lists all devices"
         )
 
 
-def _again(seat: AnyWorkerSlot) -> str:
-    wait_s = seat.start_again()
-    return "it is waited for" if isinstance(seat, RemoteWorkerSlot) else f"it starts again {when(wait_s)}"
+def _again(slot: AnyWorkerSlot) -> str:
+    wait_s = slot.start_again()
+    return "it is waited for" if isinstance(slot, RemoteWorkerSlot) else f"it starts again {when(wait_s)}"
 
 
-def _given_up(seat: AnyWorkerSlot, cause: str) -> str:
+def _given_up(slot: AnyWorkerSlot, cause: str) -> str:
     """Name its device, unless that has no part in the loss."""
-    return "it" if cause == "refused" else f"its device {seat.device}"
+    return "it" if cause == "refused" else f"its device {slot.device}"

@@ -12,8 +12,8 @@ from edged.hub.children.command import ChildCommands, ChildEnvironment
 from edged.hub.children.spare import Spare
 from edged.hub.events import HubEvent
 from edged.hub.workers.failover import AnyWorkerSlot, Group, GroupChoice
-from edged.hub.workers.remote_seat import RemoteWorkerSlot
-from edged.hub.workers.seat import WorkerSlot
+from edged.hub.workers.remote_slot import RemoteWorkerSlot
+from edged.hub.workers.slot import WorkerSlot
 
 LOSSES = {"worker_lost", "fallback"}
 
@@ -34,12 +34,12 @@ class Supervisor:
     @property
     def worker(self) -> str:
         """Return the name of the worker that serves, or should; the first of its group."""
-        return self._choice.serving.seats[0].name
+        return self._choice.serving.slots[0].name
 
     @property
-    def seats(self) -> list[AnyWorkerSlot]:
+    def slots(self) -> list[AnyWorkerSlot]:
         """Return the slots of all workers of the config, in its order."""
-        return [seat for group in self._choice.groups for seat in group.seats]
+        return [slot for group in self._choice.groups for slot in group.slots]
 
     @property
     def works(self) -> bool:
@@ -55,13 +55,13 @@ class Supervisor:
     def waits_for_others(self) -> bool:
         """Return whether no worker serves, only because workers on other hosts are absent."""
         return not self.works and all(
-            seat.ready or isinstance(seat, RemoteWorkerSlot) for seat in self._choice.serving.seats
+            slot.ready or isinstance(slot, RemoteWorkerSlot) for slot in self._choice.serving.slots
         )
 
     @property
     def warming_up_s(self) -> float | None:
         """Return for how long the worker has been starting; None once it is ready."""
-        return next((seat.warming_up_s for seat in self._choice.serving.seats if not seat.ready), None)
+        return next((slot.warming_up_s for slot in self._choice.serving.slots if not slot.ready), None)
 
     @property
     def serving(self) -> frozenset[str]:
@@ -71,12 +71,12 @@ class Supervisor:
     @property
     def retiring(self) -> list[str]:
         """Return the workers that yield a device to another one: they must be stopped."""
-        return [seat.name for seat in self._choice.all_seats if seat.retires]
+        return [slot.name for slot in self._choice.all_slots if slot.retires]
 
     @property
     def children(self) -> list[Child]:
         """Return every child that has a process."""
-        workers = [child for seat in self._choice.all_seats for child in seat.children]
+        workers = [child for slot in self._choice.all_slots for child in slot.children]
         return [*self.cameras.running.values(), *workers]
 
     @property
@@ -98,8 +98,8 @@ class Supervisor:
         before, self._config = self._config, config
         self._environment.set_config(config)
         self._spare.dismiss()  # it has read the previous config
-        for seat in self._choice.all_seats:
-            seat.set_recovery(config.recovery)
+        for slot in self._choice.all_slots:
+            slot.set_recovery(config.recovery)
         if _settings(config) == _settings(before):
             return
         was = dict(enumerate(_settings(before)))
@@ -108,15 +108,15 @@ class Supervisor:
             for index, settings in enumerate(_settings(config))
             if was.get(index) != settings
         }
-        self._choice.change(self._groups({seat.name: seat for seat in self._choice.all_seats}), changed)
+        self._choice.change(self._groups({slot.name: slot for slot in self._choice.all_slots}), changed)
 
     def kill_worker(self, name: str, cause: str = "") -> None:
         """Kill a worker that hangs; `step` reports it.
 
         `cause`: `deadline` or `device_error`; else its exit code is the reason.
         """
-        if seat := self._choice.named(name):
-            seat.kill(cause)
+        if slot := self._choice.named(name):
+            slot.kill(cause)
 
     def suspect_worker(self, now: int) -> None:
         """Prepare a spare process: a worker may hang. One with `threads` must know them before it loads."""
@@ -129,8 +129,8 @@ class Supervisor:
 
     def refuse_worker(self, name: str) -> None:
         """Record that a worker was refused: its end, which follows, is not its device's fault."""
-        if seat := self._choice.named(name):
-            seat.refuse()
+        if slot := self._choice.named(name):
+            slot.refuse()
 
     def step(self, now: int) -> list[HubEvent]:
         """Reap ended processes, start those that are due. Raises EdgedError if a restart cannot help."""
@@ -142,13 +142,13 @@ class Supervisor:
     def _groups(self, known: dict[str, AnyWorkerSlot]) -> list[Group]:
         """Group the slots: neighbours of the same group serve together, and so do the groups of all segments."""
         workers, names = self._config.workers, [segment.workers for segment in self._config.segments]
-        seats = [known.get(self._config.worker_name(index)) or self._seat(index) for index in range(len(workers))]
+        slots = [known.get(self._config.worker_name(index)) or self._slot(index) for index in range(len(workers))]
         runs = groupby(range(len(workers)), lambda index: workers[index].group or index)
-        parts = [(key, [seats[index] for index in run]) for key, run in runs]
+        parts = [(key, [slots[index] for index in run]) for key, run in runs]
         units = groupby(parts, lambda part: "segments" if part[0] in names else id(part))
         return [Group([part for _, part in unit]) for _, unit in units]
 
-    def _seat(self, index: int) -> AnyWorkerSlot:
+    def _slot(self, index: int) -> AnyWorkerSlot:
         worker, name, recovery = (
             self._config.workers[index],
             self._config.worker_name(index),

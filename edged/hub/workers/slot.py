@@ -17,7 +17,7 @@ from edged.system.process_end import NOT_STARTED, describe_exit
 #   killed, crashed      seen at once                                + start
 #   stopped              children.child.STOPPED_S 0.5                + start
 #   deadline (endless)   freshness.deadline_s 1.5, or 5 warm-ups     + start - 0.8, what the spare has loaded
-#   stuck                the same + seat.STUCK_WITHIN_S 0.15         + the same, for the next device
+#   stuck                the same + slot.STUCK_WITHIN_S 0.15         + the same, for the next device
 FAULTS = {
     "unreachable": "cannot be reached",
     "deadline": "held a job past its deadline",
@@ -163,7 +163,7 @@ class WorkerSlot:
         if starts:
             self.kill("")  # it does not receive messages yet
 
-    def make_way(self) -> None:
+    def yield_device(self) -> None:
         """Stop it for a later group, but keep the time at which a device that was given up is tried again."""
         if self._retry_ns is None:
             self.stop()
@@ -193,7 +193,7 @@ class WorkerSlot:
 
     def step(self, now: int) -> Loss | None:
         """Start what is due, kill what exceeds its time, reap what has ended."""
-        self._bury_the_stuck(now)
+        self._reap_stuck(now)
         if self._child is None:
             return None
         if self._child.has_stood_still(now):
@@ -216,7 +216,7 @@ class WorkerSlot:
         waited_s = seconds_since(self._killed_ns)
         return waited_s >= REAPED_WITHIN_S or (waited_s >= STUCK_WITHIN_S and child.is_in_the_kernel)
 
-    def _bury_the_stuck(self, now: int) -> None:
+    def _reap_stuck(self, now: int) -> None:
         """Try the device again as soon as no process hangs in it any more."""
         left = [child for child in self._stuck if child.exit_code() is None]
         if len(left) < len(self._stuck) and not left and self._retry_ns:

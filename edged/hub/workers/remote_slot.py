@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.config import RecoveryConfig
 from edged.hub.children.child import Child
-from edged.hub.workers.seat import Loss
+from edged.hub.workers.slot import Loss
 
 AWAY_S = 2.0  # seconds at the start, or after a loss; then the next group takes over
 # a worker that returns must be connected for so long before it serves again, longer after each relapse
@@ -58,7 +58,7 @@ class RemoteWorkerSlot:
     def stop(self) -> None:
         """Give it no more jobs, as `retire`."""
 
-    def make_way(self) -> None:
+    def yield_device(self) -> None:
         """Give it no more jobs, as `retire`."""
 
     def rest(self) -> None:
