@@ -12,7 +12,7 @@ import pytest
 
 from edged.cli.verbs import VERBS
 from tests.conftest import ROOT
-from tools.package_levels import HUB, LEVELS
+from tools.package_levels import DOOR, HUB, LEVELS, WORKSHOP
 
 LIBRARIES = {"batch", "cluster", "compress", "evaluation", "fleet", "inference", "teach", "train", "quantization"}
 PROCESSES = {"hub", "camera", "worker"}  # which libraries do not import: what both need lies below both
@@ -173,3 +173,18 @@ def test_no_verb_imports_another() -> None:
     }
 
     assert arrows == {"demo → run"}  # the same daemon, with a config of the package
+
+
+def test_the_daemon_does_not_import_the_workshop() -> None:
+    """A board that predicts needs no training, tuning or evaluation: `cli` alone opens both."""
+    workshop = tuple(f"edged.{part}." for part in WORKSHOP)
+    arrows = {
+        f"{part_of(module)} → {name.split('.')[1]}"
+        for module, path in modules().items()
+        if part_of(module) not in {"cli", "quantization", "compress", "__main__"}
+        and not f"{module}.".startswith(workshop)
+        for name in imports_of(path)
+        if f"{name}.".startswith(workshop)
+    }
+
+    assert arrows == {DOOR}

@@ -32,3 +32,5 @@ HUB = (  # what is below imports nothing above it
     {"service_threads"},
     {"frames", "events"},
 )
+WORKSHOP = {"train", "compress", "quantization", "evaluation", "batch", "cluster", "split", "engine.tuning"}
+DOOR = "teach → train"  # new labels are trained on the board

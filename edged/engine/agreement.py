@@ -17,8 +17,7 @@ from edged.engine.launch import HostCall
 from edged.engine.layout import Element, Tensor
 from edged.engine.packed import LARGEST_HALF
 from edged.engine.planner import STORED, Plan, make_plan
-from edged.engine.selection import Chooser
-from edged.engine.tuning.task import HALF_TOLERANCE, TOLERANCE, Listener, ReferenceProblem
+from edged.engine.selection import Chooser, Listener
 from edged.engine.variants.variant import Site
 from edged.model import reference
 from edged.model.graph import Add, AveragePool, Conv, Dense, Float32, Graph, Operator
@@ -26,9 +25,34 @@ from edged.model.model_part import ModelPart
 
 # Largest error of the scores, as a share of their range
 SCORES_CLOSE: dict[Precision, float] = {"fp32": 1e-3, "fp16-weights": 1e-2, "fp16": 3e-2, "bf16": 3e-2}
+TOLERANCE = 1e-4  # of the range; Winograd's F(4×4, 3×3) needs most of it
+HALF_TOLERANCE = 1e-2
+HALVES = {Element.FLOAT16, Element.BFLOAT16}
 IMAGE_AXES = 3
 
 Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceProblem:
+    """`inputs`: float32 [frames, channels, height, width] each; `expected`: the same in float64."""
+
+    site: Site[Any]
+    inputs: tuple[NDArray[np.float32], ...]
+    expected: NDArray[np.float64]
+
+    @property
+    def tolerance(self) -> float:
+        """Return the largest accepted error, as a share of the range of the correct answer."""
+        tensors = (*self.site.inputs, self.site.output)
+        is_half = self.site.half_weights or any(each.element in HALVES for each in tensors)
+        return HALF_TOLERANCE if is_half else TOLERANCE
+
+    def error(self, found: NDArray[np.float32] | None) -> float:
+        """Return the largest error as a share of the range; infinite if there is a NaN or no answer."""
+        if found is None or not np.isfinite(found).all():
+            return float("inf")
+        return float(np.abs(found - self.expected).max() / max(np.abs(self.expected).max(), 1e-30))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Select a variant and its parameters for an operator: all candidates, and the rules for an untuned device."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Protocol
 
@@ -106,3 +106,20 @@ class Rules:
         winograd = CONV_WINOGRAD in fitting and is_profitable(site)
         fast = ("conv_bfloat16",) if AVX512_BF16 in site.device.instructions else ()
         return ("conv_depthwise", *fast, "conv_winograd" if winograd else "conv_vector")
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Chooses as `chooser` does, and records the sites."""
+
+    chooser: Chooser
+    sites: list[Site[Any]] = field(default_factory=list)
+
+    def channel_block(self, device: Device) -> int:
+        """Return the block size that `chooser` chooses."""
+        return self.chooser.channel_block(device)
+
+    def choose(self, site: Site[Any]) -> Choice:
+        """Return the choice of `chooser`, and record the site."""
+        self.sites.append(site)
+        return self.chooser.choose(site)

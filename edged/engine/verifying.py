@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.config import Precision
-from edged.engine.agreement import SCORES_CLOSE, Agreement, Array, share_of_range
+from edged.engine.agreement import HALF_TOLERANCE, SCORES_CLOSE, TOLERANCE, Agreement, Array, share_of_range
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
-from edged.engine.tuning.task import HALF_TOLERANCE, TOLERANCE
 from edged.model import reference
 from edged.model.cost import kind_of
 from edged.model.graph import Float32, Graph, OnHost

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
+from edged.engine.agreement import ReferenceProblem
 from edged.engine.device import find_device
 from edged.engine.layout import Tensor
 from edged.engine.selection import Choice
 from edged.engine.tuning.contest import Trial
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning.task import ReferenceProblem, problem_of
+from edged.engine.tuning.task import problem_of
 from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.engine.variants.conv_vector import CONV_VECTOR
 from edged.engine.variants.conv_winograd import CONV_WINOGRAD

@@ -15,10 +15,10 @@ import numpy as np
 
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
-from edged.engine.selection import Choice, Chooser, Rules, find_candidate
+from edged.engine.selection import Choice, Chooser, Listener, Rules, find_candidate
 from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning.task import Listener, touched_bytes, work_of
+from edged.engine.tuning.task import touched_bytes, work_of
 from edged.engine.tuning.tuner import Tuner
 from edged.engine.variants.variant import Site
 from edged.model.graph import Conv, Float32, Graph

@@ -13,11 +13,11 @@ from edged.cli.pictures import random_images
 from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
-from edged.engine.selection import Chooser, Rules
+from edged.engine.selection import Chooser, Listener, Rules
 from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.comparison import error_of, times_in_turn
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning.task import Listener, touched_bytes, work_of
+from edged.engine.tuning.task import touched_bytes, work_of
 from edged.engine.tuning.tuner import Tuner, TuningProgress
 from edged.engine.tuning_records import chooser_for, user_record
 from edged.errors import DeviceError

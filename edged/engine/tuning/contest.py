@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from edged.engine.agreement import ReferenceProblem
 from edged.engine.executable import HOST_VISIBLE
 from edged.engine.layout import Elements, Halo, Tensor, from_memory, to_memory
 from edged.engine.opencl import cl, device_errors, in_one_line
 from edged.engine.selection import Choice, source_digest
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning.task import ReferenceProblem
 from edged.engine.tuning_records import Reason, RefusedVariant
 from edged.errors import DeviceError
 from edged.system.machine_state import UNWATCHED, Account, Machine, in_one_state

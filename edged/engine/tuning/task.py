@@ -1,23 +1,18 @@
 """What to tune: the distinct shapes of a network, and a problem for each, with the answer that is correct."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.device import Device
-from edged.engine.layout import Element, Tensor
-from edged.engine.selection import Choice, Chooser
+from edged.engine.agreement import ReferenceProblem
+from edged.engine.layout import Tensor
 from edged.engine.shape import shape_of
 from edged.engine.variants.variant import Site
 from edged.model import reference
 from edged.model.graph import Conv, Dense
-
-TOLERANCE = 1e-4  # of the range; Winograd's F(4×4, 3×3) needs most of it
-HALF_TOLERANCE = 1e-2
-HALVES = {Element.FLOAT16, Element.BFLOAT16}
 
 
 @dataclass(frozen=True)
@@ -26,23 +21,6 @@ class TuningTask:
 
     site: Site[Any]
     frame_s: float
-
-
-@dataclass(frozen=True)
-class Listener:
-    """Chooses as `chooser` does, and records the sites."""
-
-    chooser: Chooser
-    sites: list[Site[Any]] = field(default_factory=list)
-
-    def channel_block(self, device: Device) -> int:
-        """Return the block size that `chooser` chooses."""
-        return self.chooser.channel_block(device)
-
-    def choose(self, site: Site[Any]) -> Choice:
-        """Return the choice of `chooser`, and record the site."""
-        self.sites.append(site)
-        return self.chooser.choose(site)
 
 
 def work_of(sites: Sequence[Site[Any]], seconds: Mapping[str, float]) -> tuple[TuningTask, ...]:
@@ -67,28 +45,6 @@ def _weight_bytes(site: Site[Any]) -> int:
     if not isinstance(site.operator, Conv | Dense):
         return 0
     return site.operator.weight.nbytes // (2 if site.half_weights else 1)
-
-
-@dataclass(frozen=True, eq=False)
-class ReferenceProblem:
-    """`inputs`: float32 [frames, channels, height, width] each; `expected`: the same in float64."""
-
-    site: Site[Any]
-    inputs: tuple[NDArray[np.float32], ...]
-    expected: NDArray[np.float64]
-
-    @property
-    def tolerance(self) -> float:
-        """Return the largest accepted error, as a share of the range of the correct answer."""
-        tensors = (*self.site.inputs, self.site.output)
-        is_half = self.site.half_weights or any(each.element in HALVES for each in tensors)
-        return HALF_TOLERANCE if is_half else TOLERANCE
-
-    def error(self, found: NDArray[np.float32] | None) -> float:
-        """Return the largest error as a share of the range; infinite if there is a NaN or no answer."""
-        if found is None or not np.isfinite(found).all():
-            return float("inf")
-        return float(np.abs(found - self.expected).max() / max(np.abs(self.expected).max(), 1e-30))
 
 
 def problem_of(site: Site[Any]) -> ReferenceProblem:

@@ -9,11 +9,11 @@ from typing import cast
 import pytest
 
 from edged.engine.device import Device
-from edged.engine.selection import Rules
+from edged.engine.selection import Listener, Rules
 from edged.engine.shape import shape_of
 from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning.task import Listener, TuningTask, touched_bytes, work_of
+from edged.engine.tuning.task import TuningTask, touched_bytes, work_of
 from edged.engine.tuning.tuner import Tuner, TuningProgress
 from edged.engine.tuning_records import chooser_for, read_record, user_record
 from edged.engine.variants import VARIANTS
