@@ -47,10 +47,12 @@ def test_its_steps_make_an_image_in_which_the_demo_is_right_and_the_health_check
     source = tmp_path / "context"
     source.mkdir()
     for path in context(ROOT, (ROOT / "deploy/docker/Dockerfile.dockerignore").read_text()):
+        copy = source / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
-            shutil.copytree(path, source / path.name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(path, copy, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(path, source)
+            shutil.copy(path, copy)
     (_, command) = values(DOCKERFILE, "HEALTHCHECK")[-1].split("CMD ", maxsplit=1)
     checks = CHECKS.format(program=PROGRAM, health=shlex.join(json.loads(command)))
     (tmp_path / "script").write_text(script(DOCKERFILE) + checks)
