@@ -45,6 +45,17 @@ INSTEAD = {
 }
 
 
+NAMES_INSTEAD = {
+    "seat": "slot",
+    "asker": "client",
+    "meet": "include, compare",
+    "bury": "reap",
+    "spoke": "sent, finished",
+    "told": "reported",
+    "whoever": "client, peer",
+}
+
+
 @cache
 def texts() -> list[tuple[str, int, str]]:
     """All texts with their files and lines."""
@@ -81,3 +92,21 @@ def test_texts_use_the_standard_term(word: str) -> None:
     pattern = re.compile(rf"\b(?:{word})\b", re.IGNORECASE)
     found = [f"{name}:{line}" for name, line, text in texts() if pattern.search(text)]
     assert found == [], f"write one of: {INSTEAD[word]}"
+
+
+@cache
+def words_of_names() -> dict[str, str]:
+    """Each word of the identifiers of the code, with the place of one of them."""
+    found: dict[str, str] = {}
+    for path in sorted((ROOT / "edged").rglob("*.py")):
+        for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+            if token.type == tokenize.NAME:
+                place = f"{path.relative_to(ROOT)}:{token.start[0]}"
+                found |= dict.fromkeys(re.findall(r"[A-Z]?[a-z]+", token.string), place)
+    return {word.lower(): place for word, place in found.items()}
+
+
+@pytest.mark.parametrize("word", NAMES_INSTEAD)
+def test_names_use_the_standard_term(word: str) -> None:
+    place = words_of_names().get(word)
+    assert place is None, f"{place}: write one of: {NAMES_INSTEAD[word]}"

@@ -128,7 +128,7 @@ class Drawers:
         return drawn
 
 
-def _draw_for(parent: int, asker: Connection) -> None:
+def _draw_for(parent: int, client: Connection) -> None:
     """Draw the jobs of `parent` until it closes the pipe."""
     die_with(parent)
     # Ctrl-C is for the training process, which ends this one by `close`
@@ -136,4 +136,4 @@ def _draw_for(parent: int, asker: Connection) -> None:
     cv2.setNumThreads(1)
     with suppress(EOFError, OSError):
         while True:
-            asker.send(draw(asker.recv()))
+            client.send(draw(client.recv()))
