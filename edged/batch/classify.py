@@ -10,6 +10,7 @@ from edged.batch.answers_file import AnswerCount, ArchiveAnswer, write_answers
 from edged.batch.chunks import ArchiveChunk
 from edged.batch.reading import ChunkReader, PreparedPicture
 from edged.messages import labels_of
+from edged.model.model_part import whole_model
 from edged.model.package import Model
 from edged.model.scores import score_rule
 from edged.runtime.jobs import Computed, compute, not_finite
@@ -35,7 +36,7 @@ class ChunkClassifier:
     def __init__(self, model: Model, root: Path, options: ClassifyOptions) -> None:
         """`root`: the folder of the archive. Raises DeviceError."""
         self._model, self._options, self._rule = model, options, score_rule(model)
-        self._runtime = open_proven(model, options.worker).runtime
+        self._runtime = open_proven(whole_model(model), options.worker).runtime
         self._reader = ChunkReader(root, model.input, options.readers, upright=options.upright)
 
     @property

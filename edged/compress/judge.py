@@ -15,6 +15,7 @@ from edged.errors import DataError
 from edged.evaluation.figures import answer_of, figures_of
 from edged.evaluation.pictures import labelled_pictures
 from edged.model.graph import Graph
+from edged.model.model_part import whole_model
 from edged.model.package import Input, Model
 from edged.model.scores import score_rule
 from edged.pictures.decode import read_picture
@@ -62,7 +63,7 @@ class Judge:
         self._model, self._worker, self.input = model, worker, model.input
         self._rule = score_rule(model)
         self.frames = pictures.frames
-        runtime = open_proven(model, worker).runtime
+        runtime = open_proven(whole_model(model), worker).runtime
         self.device_name = runtime.device_name
         try:
             self.original = self._scores(runtime, self.frames)
@@ -91,7 +92,7 @@ class Judge:
             return Measured(**json.loads(bytes(known)))
         step = ceil_div(len(self.frames), PROBED) if probe else 1
         variation = replace(self._model, graph=graph())
-        runtime = open_variation(variation, self._worker)
+        runtime = open_variation(whole_model(variation), self._worker)
         try:
             found = self._measured(self._scores(runtime, self.frames[::step]), step)
         finally:

@@ -25,7 +25,7 @@ from edged.engine.verifying import Verification
 from edged.errors import EdgedError
 from edged.model.activations import RELU, RELU6
 from edged.model.graph import Graph
-from edged.model.model_part import ModelPart
+from edged.model.model_part import ModelPart, whole_model
 from edged.model.network_builder import NetworkBuilder
 from edged.model.package import Input, load_model
 from edged.runtime.proven import open_proven
@@ -107,7 +107,9 @@ class SelfTest:
     def _time_digits(self) -> Figures:
         """Prove `digits` as a worker does, and time it as a stream of frames."""
         model = load_model(ModelConfig(name="digits"))
-        runtime = open_proven(model, WorkerConfig(device=f"{self._device.platform} {self._device.name}")).runtime
+        runtime = open_proven(
+            whole_model(model), WorkerConfig(device=f"{self._device.platform} {self._device.name}")
+        ).runtime
         images = np.random.default_rng(0).integers(0, 256, (1, *runtime_shape(model.input)), np.uint8)
         try:
             times: list[float] = []

@@ -81,7 +81,7 @@ def _answer(request: str, device: str) -> Mapping[str, Any]:
 def _tried(config: Config, index: int) -> TriedWorker:
     worker, model = config.workers[index], load_model(config.model, lazily=True)
     DriverChoice(config, index, model).take()
-    ready = make_ready(model, part_of(model, *config.ends_of(index)), worker, cache_directory() / "programs")
+    ready = make_ready(part_of(model, *config.ends_of(index)), worker, cache_directory() / "programs")
     ready.runtime.close()
     return TriedWorker(ready.excluded_variants, ready.is_compared)
 

@@ -110,11 +110,11 @@ def packed_weights(
 ) -> tuple[Plan, Source]:
     """Return a plan with packed weights: `plan` with those kept in `directory`, or `whole()`, packed now.
 
-    part: of the plan; without the SHA-256 of its model nothing is kept. `whole` makes the same plan from a graph
+    part: of the plan; nothing is kept without `keeps_weights`. `whole` makes the same plan from a graph
     whose weights may be read. in_memory: the source is `MappedWeights` in memory of this process.
     """
     kept = CacheEntries(directory, "packed")
-    key = None if part.sha256 is None else plan_key(plan, part.sha256, part.input)
+    key = plan_key(plan, part.sha256, part.input) if part.keeps_weights and part.sha256 else None
     content = kept.load(key) if key else None
     if content is None:
         plan = whole()

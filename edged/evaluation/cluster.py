@@ -11,6 +11,7 @@ from edged.errors import DeviceError, EdgedError
 from edged.evaluation.evaluate import Piece, evaluate, in_order, pieces_of
 from edged.evaluation.figures import PictureAnswer
 from edged.evaluation.pictures import LabelledPicture
+from edged.model.model_part import whole_model
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.proven import open_proven
@@ -25,7 +26,7 @@ class PictureActor:
         self._error: EdgedError = DeviceError("the device is closed")
         try:
             model = model_of_node(options)
-            self._opened = model, open_proven(model, options.worker).runtime
+            self._opened = model, open_proven(whole_model(model), options.worker).runtime
         except EdgedError as error:
             self._error = error
 

@@ -18,6 +18,7 @@ from edged.energy.meter import Meter
 from edged.errors import DeviceError, ModelError
 from edged.fleet.gate import NO_JOULES, Comparison, ModelFigures, figures_of
 from edged.model.head import features_of
+from edged.model.model_part import whole_model
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.proven import open_proven, proofs_folder
@@ -85,7 +86,7 @@ class Candidate:
     def __init__(self, model: Model, worker: WorkerConfig, meter: Meter) -> None:
         """Open the device. Raises DeviceError, ModelError."""
         self._model, self._meter = model, meter
-        self._runtime: ModelRuntime = open_proven(model, worker).runtime
+        self._runtime: ModelRuntime = open_proven(whole_model(model), worker).runtime
         self._seconds: list[float] = []
         self._joules: list[float | None] = []
         self._not_finite = 0

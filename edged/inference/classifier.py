@@ -16,6 +16,7 @@ from edged import config
 from edged.errors import ConfigError, EdgedError, ImageError, ModelError
 from edged.messages import Label, labels_of
 from edged.messages.preparation import IN_PYTHON, default_warning
+from edged.model.model_part import whole_model
 from edged.model.package import Model, is_file_name, load_model
 from edged.model.scores import score_rule
 from edged.pictures.decode import read_picture
@@ -93,7 +94,7 @@ class Classifier:
         worker = _section(config.WorkerConfig, keys)
         self._model = model if isinstance(model, Model) else _loaded(model, preparation)
         self._rule = score_rule(self._model)
-        self._runtime = open_proven(self._model, worker).runtime
+        self._runtime = open_proven(whole_model(self._model), worker).runtime
         self._batch = batch
 
     @property

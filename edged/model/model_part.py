@@ -23,8 +23,9 @@ Features = NDArray[np.float32]
 class ModelPart:
     """`graph` from the cut `begin` to `end`; None: from the images, to the scores. `input`: None behind a cut.
 
-    `features`: the tensor on which heads can be taught; None where this part or the model has none. `sha256`: of
-    the model, if what a device makes of its weights is to be kept for the next start.
+    `features`: the tensor on which heads can be taught; None where this part or the model has none. `model`: that
+    this is a part of; None for a graph alone. `keeps_weights`: what a device makes of the weights is kept for the
+    next start.
     """
 
     graph: Graph
@@ -32,7 +33,24 @@ class ModelPart:
     begin: Cut | None = None
     end: Cut | None = None
     features: str | None = None
-    sha256: str | None = None
+    model: Model | None = None
+    keeps_weights: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the name of the model, or of a graph alone."""
+        return self.model.name if self.model else self.graph.name
+
+    @property
+    def sha256(self) -> str | None:
+        """Return the hash of the model's file; None for a graph alone."""
+        return self.model.sha256 if self.model else None
+
+    def of_model(self) -> Model:
+        """Return the model that this is a part of. Raises ModelError for a graph alone."""
+        if self.model is None:
+            raise ModelError(f"{self.graph.name} is no part of a model")
+        return self.model
 
     @property
     def frame_shape(self) -> Shape:
@@ -93,7 +111,7 @@ def part_of(model: Model, begin: str | None, end: str | None) -> ModelPart:
     features = None if last else _features(model.graph)
     if not any(features in operator.inputs for operator in graph.operators):  # the cut is before it
         features = None
-    return ModelPart(graph, None if first else model.input, first, last, features, model.sha256)
+    return ModelPart(graph, None if first else model.input, first, last, features, model, keeps_weights=True)
 
 
 def inner_part(graph: Graph, wanted: Input | None = None) -> ModelPart:

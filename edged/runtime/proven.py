@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from edged.config import WorkerConfig
 from edged.errors import DeviceError, EdgedError
-from edged.model.model_part import ModelPart, whole_model
-from edged.model.package import Model
+from edged.model.model_part import ModelPart
 from edged.runtime.base import ModelRuntime
 from edged.runtime.select import device_for, is_numpy, open_on_device, open_runtime
 from edged.system.paths import cache_directory
@@ -39,43 +38,36 @@ class Proven:
     is_compared: bool = True
 
 
-def open_proven(
-    model: Model,
-    worker: WorkerConfig,
-    *,
-    part: ModelPart | None = None,
-    cache: Path | None = None,
-    conv: str = "auto",
-) -> Proven:
+def open_proven(part: ModelPart, worker: WorkerConfig, *, cache: Path | None = None, conv: str = "auto") -> Proven:
     """Open a runtime as `open_runtime` does, without variants that disagree with the reference.
 
     Proofs are kept beside `cache`, the folder of programs. `conv`: see `chooser_named`. Raises what `open_runtime`
     and `chooser_named` do, and DeviceError if the device computes something wrongly by every variant. If there is
     too little memory for the comparison, a warning says what was not compared.
     """
-    with faults_named(model, worker):
+    with faults_named(part, worker):
         if is_numpy(worker):
-            return Proven(open_runtime(model, worker, part=part, cache=cache))
-        return _proven(model, worker, part or whole_model(model), cache, conv)
+            return Proven(open_runtime(part, worker, cache=cache))
+        return _proven(part, worker, cache, conv)
 
 
 @contextmanager
-def faults_named(model: Model, worker: WorkerConfig) -> Iterator[None]:
+def faults_named(part: ModelPart, worker: WorkerConfig) -> Iterator[None]:
     """Raise a DeviceError for an error that edged did not foresee: another device may not have it."""
     try:
         yield
     except (EdgedError, MemoryError):
         raise
     except Exception as fault:
-        log.debug("%s on %s", model.name, worker.device, exc_info=True)
+        log.debug("%s on %s", part.name, worker.device, exc_info=True)
         text = " ".join(f"{type(fault).__name__}: {fault}".split())
         raise DeviceError(
-            f"device {worker.device}: {model.name} cannot be opened and compared with the reference ({text}): "
+            f"device {worker.device}: {part.name} cannot be opened and compared with the reference ({text}): "
             "a fault of edged, please report it with this model, and name another device in `workers:`"
         ) from fault
 
 
-def _proven(model: Model, worker: WorkerConfig, part: ModelPart, cache: Path | None, conv: str) -> Proven:
+def _proven(part: ModelPart, worker: WorkerConfig, cache: Path | None, conv: str) -> Proven:
     device = device_for(part.graph, worker.device, worker.precision)
     from edged.engine.proofs import Proofs, ProvenChooser
     from edged.engine.tuning_records import chooser_named
@@ -92,9 +84,9 @@ def _proven(model: Model, worker: WorkerConfig, part: ModelPart, cache: Path | N
             # without a proof: the next start compares again
             return Proven(runtime, chooser.excluded_variants, is_compared=False)
         if not examined.wrong:
-            proof = _proof(model, part, worker, device, examined, time.perf_counter() - start)
+            proof = _proof(part, worker, device, examined, time.perf_counter() - start)
             proofs.save_proof(runtime.proof_key, proof)
-            log.info("%s agrees with the reference on %s: %s", device.name, model.name, proof)
+            log.info("%s agrees with the reference on %s: %s", device.name, part.name, proof)
             return Proven(runtime, chooser.excluded_variants)
         runtime.close()
         proofs.exclude(examined.wrong)
@@ -102,16 +94,16 @@ def _proven(model: Model, worker: WorkerConfig, part: ModelPart, cache: Path | N
             log.warning("%s: %s; it is left out until the driver or its kernel changes", device.name, wrong)
 
 
-def open_variation(model: Model, worker: WorkerConfig) -> ModelRuntime:
+def open_variation(part: ModelPart, worker: WorkerConfig) -> ModelRuntime:
     """Open a network that differs in its weights alone from one that `open_proven` has opened there.
 
     It uses the variants of that one, and is not compared again. Raises what `open_runtime` does.
     """
     if is_numpy(worker):
-        return open_runtime(model, worker)
-    device = device_for(model.graph, worker.device, worker.precision)
+        return open_runtime(part, worker)
+    device = device_for(part.graph, worker.device, worker.precision)
     chooser = proven_chooser(device)
-    return open_on_device(replace(whole_model(model), sha256=None), worker, device, chooser=chooser)
+    return open_on_device(replace(part, keeps_weights=False), worker, device, chooser=chooser)
 
 
 def proven_chooser(device: "Device", conv: str = "auto") -> "ProvenChooser":
@@ -138,15 +130,15 @@ def _examine(
 
 
 def _proof(
-    model: Model, part: ModelPart, worker: WorkerConfig, device: "Device", examined: "Examined", seconds: float
+    part: ModelPart, worker: WorkerConfig, device: "Device", examined: "Examined", seconds: float
 ) -> "Proof":
     from edged.engine.proofs import Proof
     from edged.engine.tuning_records import measured_on
 
     return Proof(
         device=measured_on(device),
-        model=model.name,
-        sha256=model.sha256,
+        model=part.name,
+        sha256=part.sha256 or "",
         part=str(part.described or ""),
         precision=worker.precision,
         variants=examined.variants,

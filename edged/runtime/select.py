@@ -1,6 +1,5 @@
 """Choose the device of a model, NumPy or the OpenCL device that the config names, and lock it for one worker."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,8 +7,7 @@ from edged import config
 from edged.config import WorkerConfig
 from edged.errors import DeviceError
 from edged.model.graph import Graph
-from edged.model.model_part import ModelPart, whole_model
-from edged.model.package import Model
+from edged.model.model_part import ModelPart
 from edged.model.quantized_passes import is_quantized
 from edged.runtime.base import NUMPY, ModelRuntime
 from edged.runtime.drivers import WITHOUT_OPENCL, why_this_process_may_not_load_them
@@ -26,25 +24,16 @@ NO_OPENCL = (
 )
 
 
-def open_runtime(
-    model: Model,
-    worker: config.WorkerConfig,
-    *,
-    part: ModelPart | None = None,
-    cache: Path | None = None,
-    comes_again: bool = True,
-) -> ModelRuntime:
-    """`model`, or that `part` of it, on the device that `worker` names.
+def open_runtime(part: ModelPart, worker: config.WorkerConfig, *, cache: Path | None = None) -> ModelRuntime:
+    """Open the device that `worker` names for a part of a model.
 
-    `cache`: folder of compiled programs, None for the user's. `comes_again`: cache its packed weights. Raises
-    DeviceError, which lists the available devices, or ModelError if the network does not fit it.
+    `cache`: folder of compiled programs, None for the user's. Raises DeviceError, which lists the available
+    devices, or ModelError if the network does not fit it.
     """
-    part = part or whole_model(model)
     if is_numpy(worker):
         from edged.runtime.numpy_runtime import NumpyRuntime
 
         return NumpyRuntime(part.graph.checked(), part.input, part.features)
-    part = part if comes_again else replace(part, sha256=None)
     device = device_for(part.graph, worker.device, worker.precision)
     return open_on_device(part, worker, device, cache=cache)
 

@@ -112,8 +112,8 @@ class Backbone:
         self._runtime = None
         if device:
             worker = WorkerConfig(device=f"{device.platform} {device.name}", batch=BATCH)
-            ours = ModelPart(self._graph, model.input, end=end)
-            self._runtime = open_proven(model, worker, part=ours).runtime
+            ours = ModelPart(self._graph, model.input, end=end, model=model)
+            self._runtime = open_proven(ours, worker).runtime
 
     def features(self, crops: Sequence[Pixels]) -> Vector:
         """Return features [n, features]. A crop of another size is resized to that of the model."""

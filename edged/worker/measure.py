@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import prod
 from pathlib import Path
@@ -35,7 +36,7 @@ def measure(request: MeasureRequest, model: Model, worker: WorkerConfig, cache: 
     ends = [None, *(cut.after for cut in places_in(model.graph)), None]
     parts = [part_of(model, *two) for two in pairwise(ends)]
     with ExitStack() as opened:
-        stretches = [Stretch(model, part, worker, cache, opened) for part in parts]
+        stretches = [Stretch(part, worker, cache, opened) for part in parts]
         images = [image.tobytes() for image in parts[0].noise(request.frames)]
         start_ns = now_ns()
         while seconds_since(start_ns) < request.for_s or len(stretches[0].seconds) < FEWEST:
@@ -68,15 +69,13 @@ def _computes(operators: Sequence[Operator]) -> bool:
 class Stretch:
     """An indivisible part, as a worker would run it. `seconds`: of the three steps of each job."""
 
-    def __init__(
-        self, model: Model, part: ModelPart, worker: WorkerConfig, cache: Path, opened: ExitStack
-    ) -> None:
+    def __init__(self, part: ModelPart, worker: WorkerConfig, cache: Path, opened: ExitStack) -> None:
         self.part = part
         self.seconds: list[tuple[float, float, float]] = []
-        self._runtime: ModelRuntime = open_runtime(model, worker, part=part, cache=cache, comes_again=False)
+        self._runtime: ModelRuntime = open_runtime(replace(part, keeps_weights=False), worker, cache=cache)
         opened.callback(self._runtime.close)
         warm_up(self._runtime, part, worker)
-        self._served: Served = served_of(model, part, worker)
+        self._served: Served = served_of(part, worker)
 
     def run(self, payloads: Payloads, frames: int) -> Payloads:
         """Run a job, from its payloads to those of its answer."""

@@ -49,7 +49,7 @@ def serve_plan_split(
             hub.send(measure(request, model, worker, cache))
         else:
             ends = request.begin, request.end
-        ready = make_ready(model, part_of(model, *ends), worker, cache)
+        ready = make_ready(part_of(model, *ends), worker, cache)
         del model
         before, part = hello.part, ready.part.described
         hello = msgspec.structs.replace(hello, part=part, forward_s=ready.forward_s)
@@ -97,7 +97,7 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     driver = DriverChoice(config, index, model)
     driver.take()
     hold_device(worker, config.worker_name(index))
-    ready = make_ready(model, part_of(model, *config.ends_of(index)), worker, cache)
+    ready = make_ready(part_of(model, *config.ends_of(index)), worker, cache)
     start_again_if_compiled(cache, cached)
     rails = find_rails(config.energy, worker.rails)
     meter = meter_of(rails, cache_directory())

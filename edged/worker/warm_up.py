@@ -79,19 +79,19 @@ class Ready:
     is_compared: bool
 
 
-def make_ready(model: Model, part: ModelPart, worker: WorkerConfig, cache: Path) -> Ready:
-    """Open the device that `worker` names for `part` of `model`, compare it with the reference, and warm it up.
+def make_ready(part: ModelPart, worker: WorkerConfig, cache: Path) -> Ready:
+    """Open the device that `worker` names for a part of a model, compare it with the reference, and warm it up.
 
     Raises DeviceError, also if the device does not agree with the reference, or ModelError if the network does not
     fit it.
     """
-    proven = open_proven(model, worker, part=part, cache=cache)
-    with faults_named(model, worker):
+    proven = open_proven(part, worker, cache=cache)
+    with faults_named(part, worker):
         forward_s, known = warm_up(proven.runtime, part, worker)
     return Ready(
         part,
         proven.runtime,
-        served_of(model, part, worker),
+        served_of(part, worker),
         known,
         forward_s,
         proven.excluded_variants,
@@ -99,12 +99,12 @@ def make_ready(model: Model, part: ModelPart, worker: WorkerConfig, cache: Path)
     )
 
 
-def served_of(model: Model, part: ModelPart, worker: WorkerConfig) -> Served:
+def served_of(part: ModelPart, worker: WorkerConfig) -> Served:
     """Return the properties of the part that the worker's loop needs."""
     return Served(
         frame=part.frame_shape,
         batch=worker.batch,
-        rule=score_rule(model),
+        rule=score_rule(part.of_model()),
         takes_features=part.begin is not None,
         gives_features=part.end is not None,
         taught=prod(part.graph.shapes[part.features]) if part.features else 0,

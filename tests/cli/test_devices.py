@@ -8,6 +8,7 @@ import pytest
 from edged import config
 from edged.cli import run_command_line
 from edged.engine.device import list_devices
+from edged.model.model_part import whole_model
 from edged.model.package import load_model
 from edged.runtime import drivers
 from edged.runtime.proven import open_proven
@@ -33,7 +34,7 @@ def test_a_device_is_shown_with_its_proofs_and_what_it_computes_wrongly(
     monkeypatch.delenv("CACHE_DIRECTORY", raising=False)
     model = load_model(config.ModelConfig(path=small_network(tmp_path / "small.onnx")))
     with wrong_kernel(WRONG_VECTOR):
-        open_proven(model, config.WorkerConfig(device="cpu")).runtime.close()
+        open_proven(whole_model(model), config.WorkerConfig(device="cpu")).runtime.close()
 
     assert run_command_line(["devices"]) == 0
     text = capsys.readouterr().out

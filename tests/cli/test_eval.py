@@ -16,6 +16,7 @@ from edged.evaluation import evaluate as evaluation
 from edged.evaluation.evaluate import evaluate
 from edged.evaluation.pictures import LabelledPicture, labelled_pictures
 from edged.model import reference
+from edged.model.model_part import whole_model
 from edged.model.package import load_model
 from edged.pictures.decode import read_picture
 from edged.pictures.prepare import fitted
@@ -176,7 +177,7 @@ def test_real_networks_answer_as_in_onnxruntime(name: str, device: str, shared_d
     half = np.float16 if name.endswith("fp16") else np.float32
     x = reference.prepare(frames, model.input).astype(half)
 
-    runtime = open_runtime(model, config.WorkerConfig(device=device, batch=4))
+    runtime = open_runtime(whole_model(model), config.WorkerConfig(device=device, batch=4))
     answers = [each for job in evaluate(model, runtime, pictures, 4) for each in job]
 
     expected = np.concatenate([onnxruntime_outputs(path, each[None]) for each in x]).astype(np.float32)

@@ -18,8 +18,8 @@ from edged.engine.programs import source_of
 from edged.engine.runtime import Runtime
 from edged.model.cuts import cut_after, part
 from edged.model.mobile_networks import mobilenet_v2
-from edged.model.model_part import ModelPart
-from edged.model.package import load_model
+from edged.model.model_part import ModelPart, whole_model
+from edged.model.package import Model, load_model
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
 from tests.engine.networks import RGB, random_images, small_network
@@ -156,7 +156,7 @@ def test_weights_that_are_kept_in_a_file_give_the_same(
 ) -> None:
     (tmp_path / "programs").symlink_to(programs_directory)
     of_memory = Runtime(ModelPart(SMALL, RGB), cpu, cache=programs_directory)
-    of_file = Runtime(ModelPart(SMALL, RGB, sha256="some model"), cpu, cache=tmp_path / "programs")
+    of_file = Runtime(whole_model(Model("small", "some model", (), SMALL, RGB)), cpu, cache=tmp_path / "programs")
     assert list((tmp_path / "weights").iterdir())
     images = random_images(RGB)
     expected, found = (runtime.submit(images).wait().outputs for runtime in (of_memory, of_file))

@@ -16,7 +16,8 @@ from edged.engine.runtime import Runtime
 from edged.engine.selection import Rules
 from edged.errors import DeviceError
 from edged.model.graph import Conv, Dense, Graph
-from edged.model.model_part import ModelPart
+from edged.model.model_part import ModelPart, whole_model
+from edged.model.package import Model
 from tests.engine.networks import RGB, random_images, small_network
 
 SMALL = small_network()
@@ -32,7 +33,9 @@ def cache_fixture(tmp_path: Path, programs_directory: Path) -> Path:
 
 
 def outputs(device: Device, cache: Path, graph: Graph = SMALL, precision: Precision = "fp32") -> bytes:
-    runtime = Runtime(ModelPart(graph, RGB, sha256="some model"), device, cache=cache, precision=precision)
+    runtime = Runtime(
+        whole_model(Model("small", "some model", (), graph, RGB)), device, cache=cache, precision=precision
+    )
     return runtime.submit(IMAGES).wait().outputs.tobytes()
 
 

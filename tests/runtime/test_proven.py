@@ -47,10 +47,10 @@ def agrees(proven: Proven, model: Model) -> bool:
 
 
 def test_a_warm_start_compares_nothing(model: Model, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert agrees(open_proven(model, CPU, cache=cache), model)
+    assert agrees(open_proven(whole_model(model), CPU, cache=cache), model)
     monkeypatch.setattr(proving, "examine", None)
 
-    assert agrees(open_proven(model, CPU, cache=cache), model)
+    assert agrees(open_proven(whole_model(model), CPU, cache=cache), model)
 
     [proof] = Proofs(proofs_folder(cache), opencl_device("cpu")).all_proofs()
     assert (proof.model, proof.sha256, proof.precision) == (model.name, model.sha256, "fp32")
@@ -58,10 +58,10 @@ def test_a_warm_start_compares_nothing(model: Model, cache: Path, monkeypatch: p
 
 
 def test_another_network_is_compared_again(model: Model, cache: Path, tmp_path: Path) -> None:
-    open_proven(model, CPU, cache=cache).runtime.close()
+    open_proven(whole_model(model), CPU, cache=cache).runtime.close()
     other = load_model(config.ModelConfig(path=small_network(tmp_path / "other.onnx", largest=0.5)))
 
-    open_proven(other, CPU, cache=cache).runtime.close()
+    open_proven(whole_model(other), CPU, cache=cache).runtime.close()
 
     assert len(list(Proofs(proofs_folder(cache), opencl_device("cpu")).all_proofs())) == 2
 
@@ -70,10 +70,10 @@ def test_another_variant_takes_over_and_that_is_remembered(
     model: Model, cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with wrong_kernel(WRONG_VECTOR):
-        first = open_proven(model, CPU, cache=cache)
+        first = open_proven(whole_model(model), CPU, cache=cache)
         assert agrees(first, model)
         monkeypatch.setattr(proving, "examine", None)
-        second = open_proven(model, CPU, cache=cache)
+        second = open_proven(whole_model(model), CPU, cache=cache)
         assert agrees(second, model)
 
     [left_out] = first.excluded_variants
@@ -84,9 +84,9 @@ def test_another_variant_takes_over_and_that_is_remembered(
 
 def test_a_kernel_that_was_mended_is_used_again(model: Model, cache: Path) -> None:
     with wrong_kernel(WRONG_VECTOR):
-        open_proven(model, CPU, cache=cache).runtime.close()
+        open_proven(whole_model(model), CPU, cache=cache).runtime.close()
 
-    assert open_proven(model, CPU, cache=cache).excluded_variants == ()
+    assert open_proven(whole_model(model), CPU, cache=cache).excluded_variants == ()
 
 
 def test_a_device_that_is_wrong_by_every_variant_is_refused(
@@ -94,10 +94,10 @@ def test_a_device_that_is_wrong_by_every_variant_is_refused(
 ) -> None:
     with wrong_kernel(RELU_IS_MIN):
         with pytest.raises(DeviceError, match=r"computes .* \(Conv 3×16×16 .* wrongly by every variant"):
-            open_proven(model, CPU, cache=cache)
+            open_proven(whole_model(model), CPU, cache=cache)
         monkeypatch.setattr(proving, "examine", None)  # nor is it compared again at the next start
         with pytest.raises(DeviceError, match="wrongly by every variant"):
-            open_proven(model, CPU, cache=cache)
+            open_proven(whole_model(model), CPU, cache=cache)
 
 
 def test_a_cache_that_cannot_be_written_costs_no_more_than_the_next_comparison(
@@ -105,7 +105,7 @@ def test_a_cache_that_cannot_be_written_costs_no_more_than_the_next_comparison(
 ) -> None:
     proofs_folder(cache).write_text("")
 
-    assert agrees(open_proven(model, CPU, cache=cache), model)
+    assert agrees(open_proven(whole_model(model), CPU, cache=cache), model)
 
     assert "the proof of a device cannot be kept" in caplog.text
 
@@ -118,10 +118,10 @@ def test_a_device_that_could_not_be_compared_serves_and_is_compared_at_the_next_
 
     with monkeypatch.context() as short:
         short.setattr(reference, "run", no_memory)
-        assert agrees(open_proven(model, CPU, cache=cache), model)
+        assert agrees(open_proven(whole_model(model), CPU, cache=cache), model)
     assert not list(Proofs(proofs_folder(cache), opencl_device("cpu")).all_proofs())
 
-    open_proven(model, CPU, cache=cache).runtime.close()
+    open_proven(whole_model(model), CPU, cache=cache).runtime.close()
 
     assert len(list(Proofs(proofs_folder(cache), opencl_device("cpu")).all_proofs())) == 1
 
@@ -137,7 +137,7 @@ def test_a_fault_of_the_comparison_is_one_line_that_names_it_and_what_to_do(
     with pytest.raises(
         DeviceError, match=r"device cpu: small cannot .* size 5 into shape .*: a fault of edged"
     ) as found:
-        open_proven(model, CPU, cache=cache)
+        open_proven(whole_model(model), CPU, cache=cache)
 
     assert "name another device in `workers:`" in str(found.value)
     assert "\n" not in str(found.value)
@@ -152,9 +152,9 @@ def test_a_fault_of_the_reference_ends_no_worker_with_a_traceback(
     monkeypatch.setattr(reference, "compute", faulty)
 
     with pytest.raises(DeviceError, match=r"device numpy: small cannot .* \(ZeroDivisionError: division by zero"):
-        make_ready(model, whole_model(model), config.WorkerConfig(device="numpy"), cache)
+        make_ready(whole_model(model), config.WorkerConfig(device="numpy"), cache)
 
 
 def test_numpy_is_the_reference_and_needs_no_proof(model: Model, cache: Path) -> None:
-    assert agrees(open_proven(model, config.WorkerConfig(device="numpy"), cache=cache), model)
+    assert agrees(open_proven(whole_model(model), config.WorkerConfig(device="numpy"), cache=cache), model)
     assert not proofs_folder(cache).exists()

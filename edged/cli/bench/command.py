@@ -22,6 +22,7 @@ from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import chosen_of, random_images
 from edged.errors import ConfigError
 from edged.model.graph import Quantize
+from edged.model.model_part import whole_model
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyRuntime
@@ -127,7 +128,7 @@ def _open(
         return NumpyRuntime(model.graph, model.input)
     chosen = precision or _precision(arguments)
     worker = config.WorkerConfig(device=arguments.device, batch=arguments.batch, precision=chosen)
-    runtime = open_proven(model, worker, conv=variant).runtime
+    runtime = open_proven(whole_model(model), worker, conv=variant).runtime
     if runtime.compose():
         settle(runtime, random_images(model.input, arguments.batch))
     return runtime

@@ -16,6 +16,7 @@ from edged.evaluation.evaluate import DeviceEvaluation
 from edged.evaluation.figures import BINS, PictureAnswer, figures_of, interval, worst
 from edged.evaluation.kept_answers import KeptAnswers
 from edged.evaluation.pictures import LabelledPicture, LabelledPictures, labelled_pictures
+from edged.model.model_part import whole_model
 from edged.model.package import Model
 from edged.model.scores import score_rule
 from edged.runtime.proven import open_proven
@@ -194,7 +195,9 @@ def _require_labels(model: Model, data: LabelledPictures) -> None:
 
 
 def _here(model: Model, arguments: argparse.Namespace) -> Evaluator:
-    return DeviceEvaluation(model, open_proven(model, worker_config(arguments)).runtime, arguments.batch)
+    return DeviceEvaluation(
+        model, open_proven(whole_model(model), worker_config(arguments)).runtime, arguments.batch
+    )
 
 
 def _on_cluster(model: Model, arguments: argparse.Namespace) -> Evaluator:

@@ -11,6 +11,7 @@ from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import random_images
 from edged.cli.profile.attach import add_attach_options, check_attach_options
 from edged.errors import ConfigError
+from edged.model.model_part import whole_model
 from edged.model.package import Model
 from edged.runtime.proven import open_proven
 from edged.runtime.select import is_numpy, opencl_device
@@ -105,7 +106,7 @@ def _profile(model: Model, variant: str, arguments: argparse.Namespace, machine:
 
     batch = arguments.batch
     worker = config.WorkerConfig(device=arguments.device, batch=batch, precision=arguments.precision)
-    runtime = cast("Runtime", open_proven(model, worker, conv=variant).runtime)  # numpy was rejected
+    runtime = cast("Runtime", open_proven(whole_model(model), worker, conv=variant).runtime)  # numpy was rejected
     line, runs = StatusLine(every_s=EVERY_S), arguments.runs
     try:
         return profile(
