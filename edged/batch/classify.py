@@ -13,8 +13,8 @@ from edged.messages import labels_of
 from edged.model.model_part import whole_model
 from edged.model.package import Model
 from edged.model.scores import score_rule
-from edged.runtime.jobs import Computed, compute, not_finite
 from edged.runtime.proven import open_proven
+from edged.runtime.scored import PictureScores, scored
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,20 @@ class ChunkClassifier:
         """Yield the answers to a chunk's pictures, in order. Raises DeviceError."""
         read, pictures = tee(self._reader.pictures_of(chunk))
         ahead = min(1, self._options.readers)  # without readers this run takes one processor, reading included
-        jobs = compute(self._runtime, (each.prepared for each in read), self._options.worker.batch, ahead)
-        outputs = (each for job in jobs for each in job)
-        return (self._answer(picture, found) for found, picture in zip(outputs, pictures, strict=True))
+        prepared = (each.prepared for each in read)
+        jobs = scored(self._runtime, self._rule, prepared, self._options.worker.batch, ahead)
+        answers = (each for job in jobs for each in job)
+        return (self._answer(picture, found) for found, picture in zip(answers, pictures, strict=True))
 
     def close(self) -> None:
         """Free the device, and end the threads."""
         self._reader.close()
         self._runtime.close()
 
-    def _answer(self, picture: PreparedPicture, outputs: Computed) -> ArchiveAnswer:
+    def _answer(self, picture: PreparedPicture, found: PictureScores) -> ArchiveAnswer:
         name = picture.name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         place = (name, picture.captured_at, picture.frame, picture.at_s)
-        problem = outputs if isinstance(outputs, str) else not_finite(outputs)
-        if problem or isinstance(outputs, str):
-            return ArchiveAnswer(*place, problem=problem)
-        top = self._rule.best(self._rule.scores(outputs), self._options.top)
+        if found.scores is None:
+            return ArchiveAnswer(*place, problem=found.problem)
+        top = self._rule.best(found.scores, self._options.top)
         return ArchiveAnswer(*place, labels_of(top, self._model.labels))

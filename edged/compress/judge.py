@@ -16,11 +16,11 @@ from edged.evaluation.figures import answer_of, figures_of
 from edged.evaluation.pictures import labelled_pictures
 from edged.model.graph import Graph
 from edged.model.model_part import whole_model
-from edged.model.package import Input, Model
+from edged.model.package import Model
 from edged.model.scores import score_rule
 from edged.pictures.decode import read_picture
 from edged.pictures.folders import SUFFIXES, pictures_in
-from edged.pictures.prepare import Pixels, prepare
+from edged.pictures.prepare import prepare
 from edged.runtime.base import ModelRuntime
 from edged.runtime.proven import open_proven, open_variation
 from edged.system.disk_cache import CacheEntries, code_sha256
@@ -123,7 +123,7 @@ class Judge:
 def labelled(path: Path, model: Model, most: int) -> JudgedPictures:
     """Read labelled pictures as `edged eval` does, `most` of them, evenly spaced. Raises DataError, ImageError."""
     found = labelled_pictures(path, model.labels).evenly_spaced(most)
-    frames = [_prepared(picture.pixels(), model.input) for picture in found.pictures]
+    frames = [prepare(picture.pixels(), model.input) for picture in found.pictures]
     return JudgedPictures(np.stack(frames), [picture.classes for picture in found.pictures], found.fingerprint)
 
 
@@ -138,14 +138,10 @@ def unlabelled(folder: Path, model: Model, most: int) -> JudgedPictures:
     if not files:
         raise DataError(f"{folder}: holds no pictures; expected {', '.join(sorted(SUFFIXES))}")
     chosen = [files[place * len(files) // most] for place in range(most)] if len(files) > most else files
-    return prepared(np.stack([_prepared(read_picture(file), model.input) for file in chosen]))
+    return prepared(np.stack([prepare(read_picture(file), model.input) for file in chosen]))
 
 
 def prepared(frames: Frames) -> JudgedPictures:
     """Return prepared frames, uint8 RGB [n, height, width, 3], of which the original's answers are right."""
     digest = sha256(json.dumps(frames.shape).encode() + frames.tobytes())
     return JudgedPictures(frames, None, digest.hexdigest())
-
-
-def _prepared(pixels: Pixels, wanted: Input) -> Pixels:
-    return prepare(pixels, wanted)

@@ -9,12 +9,12 @@ from dataclasses import replace
 from edged.errors import ImageError
 from edged.evaluation.figures import PictureAnswer, answer_of
 from edged.evaluation.pictures import LabelledPicture
-from edged.model.model_part import Images
 from edged.model.package import Model
 from edged.model.scores import ScoreRule, score_rule
 from edged.pictures.prepare import prepare
 from edged.runtime.base import ModelRuntime
-from edged.runtime.jobs import Computed, Prepared, compute, not_finite
+from edged.runtime.jobs import Prepared
+from edged.runtime.scored import PictureScores, scored
 
 MOST_IN_PIECE = 64  # pictures that a device gets at once
 
@@ -70,29 +70,21 @@ def evaluate(
     """
     rule = score_rule(model)
     unanswered = iter(pictures)
-    for job in compute(runtime, (_prepared(picture, model) for picture in pictures), batch):
-        yield [_answer(outputs, next(unanswered), rule) for outputs in job]
+    for job in scored(runtime, rule, (_prepared(picture, model) for picture in pictures), batch):
+        yield [_answer(found, next(unanswered), rule) for found in job]
 
 
 def _prepared(picture: LabelledPicture, model: Model) -> Prepared:
     try:
-        return _frame(picture, model)
+        return prepare(picture.pixels(), model.input)
     except ImageError as error:
         return str(error)
 
 
-def _frame(picture: LabelledPicture, model: Model) -> Images:
-    wanted = model.input
-    return prepare(picture.pixels(), wanted)
-
-
-def _answer(outputs: Computed, picture: LabelledPicture, rule: ScoreRule) -> PictureAnswer:
-    if isinstance(outputs, str):
-        return PictureAnswer(problem=outputs, is_read=False)
-    if problem := not_finite(outputs):
-        return PictureAnswer(problem=problem)
-    scores = rule.scores(outputs)
-    answer = answer_of(rule.by_label(scores), picture.classes)
+def _answer(found: PictureScores, picture: LabelledPicture, rule: ScoreRule) -> PictureAnswer:
+    if found.scores is None:
+        return PictureAnswer(problem=found.problem, is_read=found.is_read)
+    answer = answer_of(rule.by_label(found.scores), picture.classes)
     if not rule.is_independent:
         return answer
-    return replace(answer, there=tuple(each.index for each in rule.best(scores, len(scores))))
+    return replace(answer, there=tuple(each.index for each in rule.best(found.scores, len(found.scores))))

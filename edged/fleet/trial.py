@@ -20,8 +20,10 @@ from edged.fleet.gate import NO_JOULES, Comparison, ModelFigures, figures_of
 from edged.model.head import features_of
 from edged.model.model_part import whole_model
 from edged.model.package import Model
+from edged.model.scores import score_rule
 from edged.runtime.base import ModelRuntime
 from edged.runtime.proven import open_proven, proofs_folder
+from edged.runtime.scored import scores_of
 from edged.runtime.select import device_for, is_numpy
 
 VERIFIED = 2  # pictures on which each layer is compared with the reference
@@ -85,7 +87,7 @@ class Candidate:
 
     def __init__(self, model: Model, worker: WorkerConfig, meter: Meter) -> None:
         """Open the device. Raises DeviceError, ModelError."""
-        self._model, self._meter = model, meter
+        self._model, self._rule, self._meter = model, score_rule(model), meter
         self._runtime: ModelRuntime = open_proven(whole_model(model), worker).runtime
         self._seconds: list[float] = []
         self._joules: list[float | None] = []
@@ -97,16 +99,18 @@ class Candidate:
             self._runtime.submit(pixels[np.newaxis]).wait()
 
     def label(self, pixels: Pixels) -> str | None:
-        """Return the first label of a frame; None if the output is not finite."""
+        """Return the first label of a frame; empty if none reaches its threshold, None without finite outputs."""
         self._meter.start_job()
         start = time.perf_counter()
         outputs = self._runtime.submit(pixels[np.newaxis]).wait().outputs.reshape(-1)
         self._seconds.append(time.perf_counter() - start)
         self._joules.append(self._meter.finish_job().joules)
-        if not np.isfinite(outputs).all():
+        found = scores_of(outputs, self._rule)
+        if found.scores is None:
             self._not_finite += 1
             return None
-        return self._model.labels[int(outputs.argmax())]
+        best = self._rule.best(found.scores, 1)
+        return self._model.labels[best[0].index] if best else ""
 
     def figures(self) -> ModelFigures:
         return figures_of(self._seconds, self._joules, self._not_finite)

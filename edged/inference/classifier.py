@@ -21,8 +21,9 @@ from edged.model.package import Model, is_file_name, load_model
 from edged.model.scores import score_rule
 from edged.pictures.decode import read_picture
 from edged.pictures.prepare import prepare
-from edged.runtime.jobs import compute, not_finite
+from edged.runtime.jobs import compute
 from edged.runtime.proven import open_proven
+from edged.runtime.scored import scores_of
 from edged.system.plain_text import counted
 
 Given = ParamSpec("Given")
@@ -152,9 +153,10 @@ class Classifier:
     @without_inner_frames
     def scores(self, outputs: Floats) -> Floats:
         """Return the scores of one picture's outputs, [outputs]. Raises ModelError if these are not finite."""
-        if problem := not_finite(outputs):
-            raise ModelError(problem)
-        return self._rule.scores(outputs)
+        found = scores_of(outputs, self._rule)
+        if found.scores is None:
+            raise ModelError(found.problem)
+        return found.scores
 
     def top(self, scores: Floats, count: int = 5) -> tuple[Label, ...]:
         """Return the best classes of one picture's scores, best first: `label`, `index` and `score` of each.

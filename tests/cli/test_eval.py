@@ -109,7 +109,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     assert run_command_line(command) == 0
     whole = json.loads(capsys.readouterr().out)
     read: list[str] = []
-    frame_of = evaluation._frame
+    frame_of = evaluation._prepared
 
     def interrupted_at_the_eighth(each: LabelledPicture, *others: Any) -> Any:
         read.append(each.name)
@@ -117,7 +117,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
             raise KeyboardInterrupt
         return frame_of(each, *others)
 
-    monkeypatch.setattr(evaluation, "_frame", interrupted_at_the_eighth)
+    monkeypatch.setattr(evaluation, "_prepared", interrupted_at_the_eighth)
     assert run_command_line(command) == 130
     assert "stopped after 6 of 20 pictures" in capsys.readouterr().err
 
@@ -173,7 +173,7 @@ def test_real_networks_answer_as_in_onnxruntime(name: str, device: str, shared_d
     path = shared_data / "models" / f"{name}.onnx"
     model = load_model(config.ModelConfig.model_validate({"path": path, **REAL[name]}))
     pictures = labelled_pictures(shared_data / "photos" / "expected.csv", tuple(map(str, range(1000)))).pictures
-    frames = np.stack([evaluation._frame(each, model) for each in pictures])
+    frames = np.stack([evaluation._prepared(each, model) for each in pictures])
     half = np.float16 if name.endswith("fp16") else np.float32
     x = reference.prepare(frames, model.input).astype(half)
 

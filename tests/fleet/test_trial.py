@@ -4,15 +4,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from edged.config import EnergyConfig, ModelConfig, WorkerConfig
 from edged.errors import DeviceError, ModelError
 from edged.fleet.trial import AnsweredFrame, check_comparable, compare, verify
 from edged.model import reference
 from edged.model.package import Model, load_model
+from edged.model.scores import score_rule
+from edged.pictures.prepare import Pixels
 from tests.cli.command import DEVICES
 from tests.cli.models import SIZE, convolutions_alone, small_network
 from tests.e2e.fleet import variation
+from tests.model.onnx_files import Network
 
 FRAMES = 12
 NUMPY = WorkerConfig(device="numpy")
@@ -64,6 +68,40 @@ def test_another_model_disagrees_and_one_without_finite_numbers_is_counted(
     with np.errstate(all="ignore"):
         broken = compare(first, model(variation(tmp_path / "nan.onnx", amount=1e30)), NUMPY, WITHOUT, samples)
     assert (broken.after.not_finite, broken.agreement) == (FRAMES, 0.0)
+
+
+def test_labels_of_a_network_with_one_output_are_those_that_the_daemon_publishes(
+    tmp_path: Path, samples: list[AnsweredFrame]
+) -> None:
+    # given a network that answers how likely a label is, and another that answers the opposite
+    one, opposite = (model(_with_one_output(tmp_path / f"{sign}.onnx", sign)) for sign in (1, -1))
+    rule = score_rule(one)
+    published = [
+        AnsweredFrame(sample.pixels, one.labels[rule.best(rule.scores(_outputs(one, sample.pixels)), 1)[0].index])
+        for sample in samples
+    ]
+    assert len({sample.label for sample in published}) == 2
+
+    # when both are tried on frames that the first one has answered
+    found = compare(one, opposite, NUMPY, WITHOUT, published)
+    same = compare(one, one, NUMPY, WITHOUT, published)
+
+    # then the one agrees with all of them, the other with none
+    assert (same.agreement, found.agreement) == (1.0, 0.0)
+
+
+def _with_one_output(path: Path, sign: int) -> Path:
+    network = Network(["N", 3, SIZE, SIZE])
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+    weights = np.array([[1.0], [-1.0], [0.0]], np.float32)  # red or green
+    network.add("Gemm", network.weight(np.float32(sign * 100) * weights))
+    network.add("Sigmoid")
+    return network.save(path)
+
+
+def _outputs(model: Model, pixels: Pixels) -> NDArray[np.float32]:
+    return reference.run(model.graph, reference.prepare(pixels[np.newaxis], model.input)).reshape(-1)
 
 
 def test_models_that_take_other_pictures_cannot_be_compared(first: Model, tmp_path: Path) -> None:
