@@ -68,7 +68,6 @@ def worker_config(arguments: argparse.Namespace) -> config.WorkerConfig:
 
 
 def cluster_of(arguments: argparse.Namespace) -> "ClusterOptions":
-    """Return the cluster that the options name."""
     from edged.cluster.node import ClusterOptions
 
     return ClusterOptions(arguments.ray, arguments.resource, arguments.actors)

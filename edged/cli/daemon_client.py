@@ -51,7 +51,6 @@ class DaemonClient:
         self._socket = socket
 
     def send(self, message: LinkMessage) -> None:
-        """Send a message to the daemon."""
         self._socket.send(encode(message))
 
     def receive(self, within_s: float = ANSWER_S) -> tuple[LinkMessage, bytes]:

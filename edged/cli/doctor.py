@@ -4,12 +4,10 @@ import argparse
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from edged.cli.options import add_example, add_json, config_or_demo
 from edged.cli.slow_steps import SlowSteps
 from edged.doctor.collect import collect
-from edged.doctor.facts import Facts
 from edged.doctor.judge_board import judge
 from edged.doctor.report import check_name, page, write_bundle
 from edged.messages.message import as_dict
@@ -42,13 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
     steps.end()
     findings = judge(facts)
     text = as_typed(page(findings))
-    report: dict[str, Any] = {"facts": _as_object(facts), "findings": [asdict(each) for each in findings]}
+    system = {**asdict(facts.system), "host": as_dict(facts.system.host)}
+    report = {"facts": {**asdict(facts), "system": system}, "findings": [asdict(each) for each in findings]}
     print(printable_json(json.dumps(report, ensure_ascii=False, default=str)) if arguments.json else text)
     if arguments.bundle:
         write_bundle(arguments.bundle, text, report)
         note(f"wrote {arguments.bundle}, which holds no passwords, keys or pictures: check it before you send it")
     return TO_FIX if any(finding.level == "error" for finding in findings) else 0
-
-
-def _as_object(facts: Facts) -> dict[str, Any]:
-    return {**asdict(facts), "system": {**asdict(facts.system), "host": as_dict(facts.system.host)}}

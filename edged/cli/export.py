@@ -6,7 +6,7 @@ import csv
 import logging
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
@@ -107,14 +107,10 @@ def _write_parquet(predictions: Iterable[bytes], path: Path | None) -> None:
     types = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "text": pyarrow.string()}
     schema = pyarrow.schema([(name, types[TYPES.get(name, "text")]) for name in COLUMNS])
     with _opened(path) as output, ParquetWriter(output.buffer, schema) as writer:
-        for rows in _groups(map(row, _parsed(predictions))):
-            columns = dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
+        rows = map(row, _parsed(predictions))
+        while group := list(islice(rows, ROWS)):
+            columns = dict(zip(COLUMNS, map(list, zip(*group, strict=True)), strict=True))
             writer.write_table(pyarrow.table(columns, schema=schema))
-
-
-def _groups(rows: Iterator[Sequence[object]]) -> Iterator[list[Sequence[object]]]:
-    while group := list(islice(rows, ROWS)):
-        yield group
 
 
 def _parsed(predictions: Iterable[bytes]) -> Iterator[Prediction]:

@@ -22,15 +22,11 @@ def print_check(
         result = {"config": str(source.path), "host": checked.host, "errors": checked.errors, "findings": findings}
         print(json.dumps(result, ensure_ascii=False))
     else:
-        _print_lines(checked)
+        width = max((len(finding.what) for finding in checked.findings), default=0)
+        for finding in checked.findings:
+            show(f"{finding.level:8} {finding.what:{width}}  {printable_lines(finding.text)}", width + 11)
         print(f"{source.path}: {_verdict(checked, is_quick=is_quick)}")
     return ConfigError.exit_code if checked.errors else 0
-
-
-def _print_lines(checked: Checked) -> None:
-    width = max((len(finding.what) for finding in checked.findings), default=0)
-    for finding in checked.findings:
-        show(f"{finding.level:8} {finding.what:{width}}  {printable_lines(finding.text)}", width + 11)
 
 
 def _verdict(checked: Checked, *, is_quick: bool) -> str:

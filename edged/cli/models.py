@@ -13,7 +13,6 @@ from edged.cli.model_options import size, validated
 from edged.cli.options import add_example, add_json
 from edged.config import ModelConfig
 from edged.model.cost import macs, parameters, peak_bytes
-from edged.model.graph import Graph
 from edged.model.package import BUNDLED, RANDOM, Model, is_file_name, load_model, model_path
 from edged.system.plain_text import printable_lines
 from edged.system.terminal import show
@@ -59,7 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a row for each network, as soon as it is loaded. Raises ModelError, ConfigError."""
     named: Sequence[str] = arguments.models or BUNDLED + RANDOM
     configs = (_config(name, arguments.size) for name in named)
-    found = (footprint(load_model(wanted), _file(wanted)) for wanted in configs)
+    found = (
+        footprint(load_model(wanted), None if wanted.name in RANDOM else model_path(wanted)) for wanted in configs
+    )
     if arguments.json:
         print(json.dumps([asdict(each) for each in found], ensure_ascii=False))
         return 0
@@ -74,32 +75,24 @@ def run(arguments: argparse.Namespace) -> int:
 def footprint(model: Model, file: Path | None) -> Footprint:
     """Return the size of a model, which was read from `file`."""
     graph = model.graph
+    values = (getattr(each, field.name) for each in graph.operators for field in fields(each))
     return Footprint(
         model.name,
         model.input.width,
         model.input.height,
         sum(map(parameters, graph.operators)),
         file.stat().st_size if file else None,
-        _weight_bytes(graph),
+        sum(value.nbytes for value in values if isinstance(value, np.ndarray)),
         peak_bytes(graph),
         macs(graph),
         sum(math.prod(graph.shapes[operator.output]) for operator in graph.operators),
     )
 
 
-def _weight_bytes(graph: Graph) -> int:
-    arrays = (getattr(each, field.name) for each in graph.operators for field in fields(each))
-    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
-
-
 def _config(name: str, given: int | tuple[int, int] | None) -> ModelConfig:
     """Return the config of a model. The size is for those that leave it open: not for the bundled ones."""
     keys = {} if given is None or name in BUNDLED else {"size": given}
     return validated(**{"path" if is_file_name(name) else "name": name, **keys})
-
-
-def _file(wanted: ModelConfig) -> Path | None:
-    return None if wanted.name in RANDOM else model_path(wanted)
 
 
 def _cells(found: Footprint) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from edged.cli.options import add_duration, add_example, add_json, duration
-from edged.config import Config, WorkerConfig
+from edged.config import Config
 from edged.config.load import load_config
 from edged.engine.device import list_devices
 from edged.errors import ConfigError
@@ -83,24 +83,22 @@ class SplitReport:
         }
 
     def _way_as_object(self, way: Way) -> dict[str, Any]:
-        tried = self.tried.get(way)
+        measured = None
+        if tried := self.tried.get(way):
+            latency = {"latency_quartiles_s": list(tried.middle_s), "latencies": tried.jobs}
+            measured = asdict(self.figures(tried)) | latency | {"state": tried.state}
         return {
             "title": way.title,
             "parts": [asdict(part) for part in way.parts],
             "predicted": asdict(self.figures(way.predicted)),
-            "measured": self._tried_as_object(tried) if tried else None,
+            "measured": measured,
         }
-
-    def _tried_as_object(self, tried: Tried) -> dict[str, Any]:
-        latency = {"latency_quartiles_s": list(tried.middle_s), "latencies": tried.jobs}
-        return asdict(self.figures(tried)) | latency | {"state": tried.state}
 
 
 MS, KB = 1e3, 1e-3
 
 
 def as_text(report: SplitReport) -> str:
-    """Format the report as text."""
     return "\n".join(
         [*_heading(report), "", *_places(report), "", *_ways(report), "", *_machine(report), *_advice(report)]
     )
@@ -188,18 +186,15 @@ def lines_of(config: Config, way: Way) -> str:
     by_name = {config.worker_name(index): worker for index, worker in enumerate(config.workers)}
     others = [worker for name, worker in by_name.items() if name not in dict(first)]
     workers = [*(by_name[name].model_copy(update={"group": group}) for name, group in first), *others]
+    # the device, and the keys that are not defaults
+    keys = [{"device": each.device, **each.model_dump(mode="json", exclude_defaults=True)} for each in workers]
     segments = [{**({"until": part.end} if part.end else {}), "workers": part.unit} for part in way.parts]
     return "\n".join([
         "workers:",
-        *(f"  - {_flow(_given(worker))}" for worker in workers),
+        *(f"  - {_flow(each)}" for each in keys),
         "segments:",
         *(f"  - {_flow(segment)}" for segment in segments),
     ])  # fmt: skip
-
-
-def _given(worker: WorkerConfig) -> dict[str, object]:
-    """Collect the keys of a worker that are not defaults, and the device."""
-    return {"device": worker.device, **worker.model_dump(mode="json", exclude_defaults=True)}
 
 
 def _flow(values: object) -> str:

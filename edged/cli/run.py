@@ -104,17 +104,13 @@ def _rows_below(output: LineWriter) -> RowsBelow | None:
 
     None where standard output and error are not one terminal: lines are printed instead.
     """
-    if not is_terminal() or not _is_one_terminal():
+    if not (is_terminal() and sys.stderr and sys.stderr.isatty() and os.ttyname(STDOUT) == os.ttyname(STDERR)):
         return None
     os.environ[log.BELOW_VARIABLE] = "1"  # for the log lines of all processes of this host
     log.configure(writer=output)
     below = RowsBelow()
     output.keep_below(below.draw)
     return below
-
-
-def _is_one_terminal() -> bool:
-    return bool(sys.stderr and sys.stderr.isatty() and os.ttyname(STDOUT) == os.ttyname(STDERR))
 
 
 def _log_lost_lines(error: OSError) -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from edged.arithmetic import ceil_div
 from edged.client.node_state import CameraSummary, NodeState, worst_first
-from edged.messages import Event, StageSeconds, WorkerState
+from edged.messages import Event, StageSeconds
 from edged.system.plain_text import counted, printable
 
 
@@ -238,16 +238,13 @@ def _title(known: NodeState, width: int) -> Text:
 def _workers(known: NodeState, width: int) -> Text:
     text = Text("workers ")
     for name, worker in sorted(known.workers.items(), key=lambda each: each[1].state not in BAD):
-        text.append(" ").append(_worker(name, worker), BAD.get(worker.state, "")).append(" ")
+        state = worker.state.upper() if worker.state == "down" else worker.state
+        restarts = f" (lost {counted(worker.restarts, 'time')})" if worker.restarts else ""
+        device = fit(worker.device, 24).rstrip()
+        shown = f"{fit(name, 16).rstrip()} {state}{restarts}: {device}"
+        text.append(" ").append(shown, BAD.get(worker.state, "")).append(" ")
     text.truncate(width, overflow="ellipsis")
     return text
-
-
-def _worker(name: str, worker: WorkerState) -> str:
-    state = worker.state.upper() if worker.state == "down" else worker.state
-    restarts = f" (lost {counted(worker.restarts, 'time')})" if worker.restarts else ""
-    device = fit(worker.device, 24).rstrip()
-    return f"{fit(name, 16).rstrip()} {state}{restarts}: {device}"
 
 
 def _power(known: NodeState, width: int) -> Text:

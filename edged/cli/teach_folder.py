@@ -35,7 +35,6 @@ class Place:
             raise ConfigError(f"{self.file} has no camera {name}: it has {', '.join(self.config.cameras)}")
 
     def daemon_runs(self) -> bool:
-        """Return whether the daemon of this config runs."""
         return daemon_runs(runtime_folder_of(self.config))
 
     def promoted_version(self) -> str | None:

@@ -132,9 +132,5 @@ def _place(data: Data | None, folder: Path | None) -> tuple[str, Path]:
         raise ConfigError("there is no training data: give --data FOLDER, or data: in the file")
     if data and (not folder or data.kind not in EITHER):
         return data.kind, path
-    means_idx = data and data.kind == "idx" and not _has_pictures(path)
+    means_idx = data and data.kind == "idx" and not (path.is_dir() and pictures_in(path))
     return ("idx" if has_idx(path) or means_idx else "folder"), path
-
-
-def _has_pictures(folder: Path) -> bool:
-    return folder.is_dir() and bool(pictures_in(folder))

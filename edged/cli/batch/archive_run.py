@@ -37,7 +37,6 @@ class ArchiveRun:
 
     @property
     def root(self) -> Path:
-        """Return the folder of the archive."""
         return archive_root(self.arguments.input.absolute())
 
 
@@ -57,7 +56,8 @@ class BatchSummary:
 
 def run_batch(arguments: argparse.Namespace) -> None:
     """Classify what is not yet done, and print the sums. Raises EdgedError."""
-    options = _options(arguments)
+    readers = arguments.readers or default_readers(arguments.threads)
+    options = ClassifyOptions(worker_config(arguments), arguments.top, readers, upright=not arguments.no_exif)
     model = given_model(arguments)
     show_preparation(model)
     write_list = partial(_write_chunks, arguments)
@@ -72,12 +72,6 @@ def run_batch(arguments: argparse.Namespace) -> None:
         print(printable_lines(_as_text(arguments, summary)))
     if summary.done.problems:
         warn(f"{counted(summary.done.problems, 'picture')} without an answer: column `problem` says why")
-
-
-def _options(arguments: argparse.Namespace) -> ClassifyOptions:
-    """Return how chunks are classified. Raises ConfigError."""
-    readers = arguments.readers or default_readers(arguments.threads)
-    return ClassifyOptions(worker_config(arguments), arguments.top, readers, upright=not arguments.no_exif)
 
 
 def _identity(arguments: argparse.Namespace, model: Model) -> RunIdentity:
@@ -123,8 +117,9 @@ def _classify(archive_run: ArchiveRun) -> BatchSummary:
     if begun_at or len(places) < totals.chunks:
         note(f"resuming after {totals.chunks - len(places)} of {counted(totals.chunks, 'file')}")
     answered, start, progress = 0, time.perf_counter(), Progress(begun_at, totals.expected)
+    classify = _on_cluster if archive_run.arguments.ray else _here
     try:
-        for count in _counts(archive_run, places):
+        for count in classify(archive_run, places) if places else ():
             answered += count.pictures
             progress.show(begun_at + answered, archive_run.model.name)
     except KeyboardInterrupt:
@@ -135,13 +130,6 @@ def _classify(archive_run: ArchiveRun) -> BatchSummary:
         progress.clear()
     seconds = time.perf_counter() - start
     return BatchSummary(archive_run.run.answers_done(), answered, seconds)
-
-
-def _counts(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCount]:
-    """Yield the count of answers of each chunk when it is done."""
-    if not places:
-        return iter(())
-    return _on_cluster(archive_run, places) if archive_run.arguments.ray else _here(archive_run, places)
 
 
 def _here(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCount]:

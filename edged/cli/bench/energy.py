@@ -35,7 +35,6 @@ class Consumption:
 
     @property
     def joules_each(self) -> float | None:
-        """Return joules per frame."""
         return None if self.joules is None else self.joules / self.frames
 
 

@@ -189,7 +189,8 @@ class CompressionWork:
             ),
             layers=[coded_layer(*each) for each in found.codebooks.items()],
         )
-        self._write_report(outcome)
+        with writing(f"{self.folder}: the report"):
+            write_report(outcome, self.folder)
         return outcome
 
     def _judge(self, pictures: JudgedPictures) -> Judge:
@@ -219,7 +220,3 @@ class CompressionWork:
         if source.resolve().parent == self.folder.resolve():
             raise ConfigError(f"--output {self.folder}: holds the original, {source.name}: give another folder")
         hold(f"compression-{self.folder.absolute()}")
-
-    def _write_report(self, outcome: Compression) -> None:
-        with writing(f"{self.folder}: the report"):
-            write_report(outcome, self.folder)

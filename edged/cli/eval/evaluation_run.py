@@ -58,7 +58,7 @@ class EvalReport:
         parts = ["\n".join(f"{name:16}{text}" for name, text in self._lines())]
         if self._by_label:
             return "\n\n".join([*parts, self._by_label.table()])
-        if self._is_matrix:
+        if len(self._model.labels) <= MATRIX:
             parts.append(self._matrix())
         elif confusions := self._confusions():
             rows = (f"{count:8}  {self._label(right)} → {self._label(best)}" for right, best, count in confusions)
@@ -90,10 +90,6 @@ class EvalReport:
         if len(self._model.labels) > 5:
             yield "first five", f"hold the right one for {figures.first_five} ({100 * figures.top5:.2f} %)"
         yield "calibration", f"error {figures.ece:.4f} (ECE, {BINS} bins); mean score {figures.mean_score:.4f}"
-
-    @property
-    def _is_matrix(self) -> bool:
-        return len(self._model.labels) <= MATRIX
 
     def _matrix(self) -> str:
         """Format how often each answer (column) came for each right label (row)."""

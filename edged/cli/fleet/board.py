@@ -19,7 +19,7 @@ from edged.errors import ConfigError, EdgedError
 from edged.fleet.agent import Agent
 from edged.fleet.answers import DaemonAnswers
 from edged.fleet.board import BoardFiles
-from edged.fleet.gate import Comparison, ModelFigures
+from edged.fleet.gate import Comparison
 from edged.fleet.signing import load_signers
 from edged.fleet.steps import Surroundings
 from edged.fleet.store import FleetStore
@@ -150,12 +150,8 @@ def _of_camera(
 def _lines(found: Comparison) -> Iterator[str]:
     yield f"{counted(found.after.frames, 'frame')}; the published label: {found.agreement or 0:.1%}"
     for name, figures in (("answers", found.before), ("tried", found.after)):
-        yield f"{name:8} {_costs(figures)}"
+        p99 = "" if figures.p99_s is None else f"p99 {figures.p99_s * 1000:.2f} ms"
+        joules = "" if figures.joules is None else f", {figures.joules:.4f} J a frame"
+        yield f"{name:8} {p99}{joules}, not finite {figures.not_finite}"
     if found.after.joules is None:
         yield found.joules_note
-
-
-def _costs(figures: ModelFigures) -> str:
-    p99 = "" if figures.p99_s is None else f"p99 {figures.p99_s * 1000:.2f} ms"
-    joules = "" if figures.joules is None else f", {figures.joules:.4f} J a frame"
-    return f"{p99}{joules}, not finite {figures.not_finite}"

@@ -17,7 +17,7 @@ from edged.config.load import load_operator
 from edged.errors import ConfigError, ModelError
 from edged.fleet.agent import SILENT_S
 from edged.fleet.board import sha256_of
-from edged.fleet.gate import Comparison, parse_gate
+from edged.fleet.gate import parse_gate
 from edged.fleet.records import DONE, NodeReport, Rollout, SignedModel, stages_of
 from edged.fleet.signing import load_signer, new_signer, sign
 from edged.fleet.store import FleetState, FleetStore
@@ -210,14 +210,10 @@ def _row(state: FleetState, node: NodeReport) -> tuple[str, ...]:
         _number(node.per_second, 1),
         _number(node.p99_s and node.p99_s * 1000, 1),
         _number(node.joules and node.joules * 1000, 1),
-        _agreement(node.trial),
+        "" if node.trial is None else _number(node.trial.agreement, 3),
         f"{silent:.0f} s" if silent > NOTED_SILENCE_S else "",
         printable(node.message) if is_of_it else "",
     )
-
-
-def _agreement(trial: Comparison | None) -> str:
-    return "" if trial is None else _number(trial.agreement, 3)
 
 
 def _number(value: float | None, digits: int) -> str:

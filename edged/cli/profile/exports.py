@@ -88,11 +88,8 @@ def trace(report: Report) -> str:
     events = [*_names(report)]
     for index, run in enumerate(report.profile.runs[:JOBS]):
         events += _job(report, run, index)
-    return json.dumps({"traceEvents": events, "displayTimeUnit": "ms", "otherData": _facts(report)})
-
-
-def _facts(report: Report) -> dict[str, str]:
-    return {"what": report.title, "roofs": report.roofs, "convolutions": report.subject.conv}
+    facts = {"what": report.title, "roofs": report.roofs, "convolutions": report.subject.conv}
+    return json.dumps({"traceEvents": events, "displayTimeUnit": "ms", "otherData": facts})
 
 
 def _names(report: Report) -> Iterator[Event]:

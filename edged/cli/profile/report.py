@@ -194,7 +194,6 @@ class Report:
         }
 
     def kernel_as_object(self, kernel: KernelProfile) -> dict[str, Any]:
-        """Return the figures of one kernel."""
         return {
             "operator": kernel.cost.operator,
             "kernel": kernel.cost.kernel,

@@ -107,7 +107,10 @@ class Recorder:
             self.elsewhere.update(set(self._store.labels_of(crop.sha256)) - {self._label})
             self._features[crop.sha256] = features
         if time.monotonic() - self._saved_at > SAVED_EVERY_S:
-            self._save()
+            self._saved_at = time.monotonic()
+            self._store.save()
+            if len(self._features) >= FEATURES:
+                self.close()
         return pixels
 
     def close(self) -> None:
@@ -115,12 +118,6 @@ class Recorder:
         self._files.add(self._features)
         self._features = {}
         self._store.save()
-
-    def _save(self) -> None:
-        self._saved_at = time.monotonic()
-        self._store.save()
-        if len(self._features) >= FEATURES:
-            self.close()
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -46,15 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         result = work.train()
     except KeyboardInterrupt:
-        note(f"stopped; {work.describe_kept()}: continue with `{_resuming_command()}`")
+        words = sys.argv[1:]
+        again = shlex.join(["edged", *words, *([] if "--resume" in words else ["--resume"])])
+        note(f"stopped; {work.describe_kept()}: continue with `{again}`")
         raise
     print(json.dumps(result.as_object()) if arguments.json else result)
     return 0
-
-
-def _resuming_command() -> str:
-    words = sys.argv[1:]
-    return shlex.join(["edged", *words, *([] if "--resume" in words else ["--resume"])])
 
 
 def _seed(text: str) -> int:

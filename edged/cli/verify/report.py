@@ -212,13 +212,9 @@ def _pictures(report: VerifyReport, images: NDArray[np.uint8]) -> Iterator[str]:
     for place, image in enumerate(images):
         answers = [f"<br>{who}: {escape(label)}" for who, label in report.answers(place)]
         error = share_of_range(report.scores[place], report.expected[place])
-        yield f'<li><img alt="" src="{_inline(image)}">{place + 1}{"".join(answers)}<br>error {error:.1e}</li>'
-
-
-def _inline(image: NDArray[np.uint8]) -> str:
-    """Return a JPEG as a data URL (RFC 2397)."""
-    _, content = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
-    return f"data:image/jpeg;base64,{b64encode(content.tobytes()).decode()}"
+        _, jpeg = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+        url = f"data:image/jpeg;base64,{b64encode(jpeg.tobytes()).decode()}"  # RFC 2397
+        yield f'<li><img alt="" src="{url}">{place + 1}{"".join(answers)}<br>error {error:.1e}</li>'
 
 
 def _table(layers: tuple[VerifiedLayer, ...]) -> str:
