@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 8  # cameras
 LOOK_S = 1.0  # at a network camera, after its first picture
+INSTEAD = "the config's model would answer"
 
 
 def camera_findings(cameras: Mapping[str, CameraConfig], *, is_offline: bool = False) -> dict[str, Finding]:
@@ -232,9 +233,6 @@ def _precision(worker: WorkerConfig) -> str:
         return ""
     how = f"edged verify … --device {worker.device} --precision {worker.precision} --images FOLDER"
     return f" in {worker.precision}, whose error `{how}` shows"
-
-
-INSTEAD = "the config's model would answer"
 
 
 def taught_findings(config: Config) -> Iterator[Finding]:

@@ -35,17 +35,14 @@ def _system(system: System) -> Iterator[Finding]:
     yield Finding("ok", "board", f"{system.board}; {processor}")
     versions = f"Linux {system.kernel}, {system.architecture}, Python {system.python}"
     yield Finding("ok", "system", f"{system.system}, {versions}; edged {system.edged}")
-    yield _memory(system)
+    memory = f"{system.available / GIB:.1f} of {system.memory / GIB:.1f} GiB are available"
+    if system.available >= LOW_MEMORY:
+        yield Finding("ok", "memory", memory)
+    else:
+        yield Finding("error", "memory", f"{memory}: stop other programs", ("ps aux --sort=-rss | head",))
     yield from (_disk(disk) for disk in system.disks)
     yield from _clocks(system)
     yield from _heat(system)
-
-
-def _memory(system: System) -> Finding:
-    text = f"{system.available / GIB:.1f} of {system.memory / GIB:.1f} GiB are available"
-    if system.available >= LOW_MEMORY:
-        return Finding("ok", "memory", text)
-    return Finding("error", "memory", f"{text}: stop other programs", ("ps aux --sort=-rss | head",))
 
 
 def _disk(disk: Disk) -> Finding:

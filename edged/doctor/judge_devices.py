@@ -151,16 +151,13 @@ def _self_test(device: ExaminedDevice) -> Iterator[Finding]:
     compared = [each for each in device.tried if not each.problem and "error" in each.figures]
     if compared:
         worst = max(each.figures["error"] for each in compared)
-        runs = f"{len(compared)} of {counted(_compared(device), 'run')} of two small networks agree with it"
-        text = f"{runs}; scores within {worst:.0e} of their range"
+        runs = sum(each.step.startswith(("plain", "mobile")) for each in device.tried)
+        agree = f"{len(compared)} of {counted(runs, 'run')} of two small networks agree with it"
+        text = f"{agree}; scores within {worst:.0e} of their range"
         yield Finding("ok", "reference", text)
     for each in device.tried:
         if each.problem:
             yield _failed(device, each)
-
-
-def _compared(device: ExaminedDevice) -> int:
-    return sum(each.step.startswith(("plain", "mobile")) for each in device.tried)
 
 
 def _speed(figures: Mapping[str, Mapping[str, float]]) -> str:

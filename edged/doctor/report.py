@@ -24,7 +24,9 @@ FOLDER = "edged-doctor"
 
 def page(findings: Sequence[Finding]) -> str:
     """Return the page: a part for each section, then how much is to be fixed."""
-    return "\n".join([*_lines(findings), _end(findings)])
+    count = sum(finding.level == "error" for finding in findings)
+    end = f"{count} problem{'s' * (count > 1)} to fix, marked FIX" if count else "nothing to fix"
+    return "\n".join([*_lines(findings), end])
 
 
 def _lines(findings: Sequence[Finding]) -> Iterator[str]:
@@ -50,11 +52,6 @@ def _command(command: str) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
         yield INDENT + ("$ " if number == 1 else "  ") + line + (JOINED if number < len(lines) else "")
     yield from (f"{INDENT}  # {line}" for line in textwrap.wrap(comment, width, break_long_words=False))
-
-
-def _end(findings: Sequence[Finding]) -> str:
-    count = sum(finding.level == "error" for finding in findings)
-    return f"{count} problem{'s' * (count > 1)} to fix, marked FIX" if count else "nothing to fix"
 
 
 def check_name(path: Path) -> None:
