@@ -10,6 +10,11 @@ from fnmatch import fnmatchcase
 
 from edged.config.yaml_positions import Path, Value
 
+ANY, TEXT, A_LIST, TRUE = "(?s:.*)", r"[^\[{].*", r"\[.*", "true|yes|on"
+PIXELS = r"(\d+) ?[x×*, ] ?(\d+)"
+PORT = r"\d{1,5}"
+A_FILE = r"(.*\.onnx(?:\.\w+)?|.*/.*)"
+
 
 @dataclass(frozen=True)
 class Habit:
@@ -23,11 +28,6 @@ class Habit:
     written: str
     instead: str
 
-
-ANY, TEXT, A_LIST, TRUE = "(?s:.*)", r"[^\[{].*", r"\[.*", "true|yes|on"
-PIXELS = r"(\d+) ?[x×*, ] ?(\d+)"
-PORT = r"\d{1,5}"
-A_FILE = r"(.*\.onnx(?:\.\w+)?|.*/.*)"
 
 HABITS = (
     # cameras, as in Frigate, motionEye, go2rtc and OpenCV

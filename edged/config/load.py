@@ -132,7 +132,8 @@ def _checked(document: Document, kind: type[T], path: Path, example: str, folder
         document.mistakes.append(Mistake(document.nearest(()), (), f"{found}; the least is: {example}"))
     section = _validated(document, kind, folder)
     if document.mistakes or section is None:
-        raise ConfigError(_all_mistakes(path, document.mistakes))
+        lines, count = lines_of(path, document.mistakes), len(document.mistakes)
+        raise ConfigError(lines[0] if len(lines) == 1 else "\n".join([f"{path} has {count} mistakes:", *lines]))
     return section
 
 
@@ -229,11 +230,6 @@ def validated(value: Mapping[str, Value], kind: type[T], folder: Path | None) ->
     # `publish` is validated against `security`, paths against `folder`
     context = {"security": value.get("security") is not None, "folder": folder}
     return kind.model_validate_json(json.dumps(value), strict=True, context=context)
-
-
-def _all_mistakes(path: Path, mistakes: list[Mistake]) -> str:
-    lines = lines_of(path, mistakes)
-    return lines[0] if len(lines) == 1 else "\n".join([f"{path} has {len(mistakes)} mistakes:", *lines])
 
 
 def lines_of(path: Path, mistakes: list[Mistake]) -> list[str]:

@@ -151,21 +151,18 @@ class _Merge:
 
     def _replace(self, path: Path, old: Any, new: Any) -> None:
         """Replace the places of the value at `path` and below; report another drop-in that sets another value."""
-        below = [each for each in self._document.values if each[: len(path)] == path]
+        depth = len(path)
+        below = [each for each in self._document.values if each[:depth] == path]
         rivals = [place for each in below if (place := self._document.values.pop(each)).source in self._before]
         for each in below:
             if each != path:
                 self._document.keys.pop(each, None)
-        self._take(path)
+        self._document.values |= {each: at for each, at in self._added.values.items() if each[:depth] == path}
+        self._document.keys |= {each: at for each, at in self._added.keys.items() if each[:depth] == path}
         if rivals and old != new:
             other = f"{rivals[0].source}:{rivals[0].line}"
             contradiction = f"contradicts {other}, which sets another value: remove one of the two"
             self._document.mistakes.append(Mistake(self._added.nearest(path), path, contradiction))
-
-    def _take(self, path: Path) -> None:
-        depth = len(path)
-        self._document.values |= {each: at for each, at in self._added.values.items() if each[:depth] == path}
-        self._document.keys |= {each: at for each, at in self._added.keys.items() if each[:depth] == path}
 
 
 def _is_entry(new: Any) -> bool:

@@ -65,7 +65,8 @@ def mistakes_of(error: ValidationError, document: Document, kind: type[BaseModel
     complaints: dict[Path, list[ErrorDetails]] = {}
     for each in error.errors(include_url=False):
         complaints.setdefault(_path(each, document), []).append(each)
-    covered = {list_ for path in complaints for list_ in _lists_around(path)}
+    # the lists around them: an error inside a list is more precise than one about the list
+    covered = {path[:at] for path in complaints for at, part in enumerate(path) if isinstance(part, int)}
     return [
         _mistake(path, alternatives, document, kind)
         for path, alternatives in complaints.items()
@@ -81,11 +82,6 @@ def _path(complaint: ErrorDetails, document: Document) -> Path:
             path = (*path, part)
     last = complaint["loc"][-1] if complaint["loc"] else ""
     return (*path, last) if complaint["type"] == "missing" else path
-
-
-def _lists_around(path: Path) -> list[Path]:
-    """Return the lists that contain the error. An error inside a list is more precise than one about the list."""
-    return [path[:depth] for depth, part in enumerate(path) if isinstance(part, int)]
 
 
 def _mistake(path: Path, alternatives: list[ErrorDetails], document: Document, kind: type[BaseModel]) -> Mistake:
