@@ -24,6 +24,7 @@ KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+OTHERS_WRITE = 0o022
 
 
 @contextmanager
@@ -110,7 +111,9 @@ def read_regular_file(path: Path, most: int) -> bytes:
         while len(content) <= most and (more := file.read(max(BLOCK, len(content)))):  # its size was not known
             content += more
     if len(content) > most:
-        raise OSError(errno.EFBIG, f"it has more than {_size(most)}", str(path))
+        mebibytes, rest = divmod(most, 2**20)
+        limit = f"{most} bytes" if rest or not mebibytes else f"{mebibytes} MiB"
+        raise OSError(errno.EFBIG, f"it has more than {limit}", str(path))
     return content
 
 
@@ -119,14 +122,6 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
     if kind != stat.S_IFREG:
         number = errno.EISDIR if kind == stat.S_IFDIR else errno.EINVAL
         raise OSError(number, f"it is {KINDS.get(kind, 'no regular file')}, expected a file", str(path))
-
-
-def _size(number: int) -> str:
-    mebibytes, rest = divmod(number, 2**20)
-    return f"{number} bytes" if rest or not mebibytes else f"{mebibytes} MiB"
-
-
-OTHERS_WRITE = 0o022
 
 
 def why_not_trusted(path: Path, status: os.stat_result) -> str:

@@ -18,6 +18,10 @@ from edged.messages import Frequency, HostState
 from edged.messages.worker import MOST
 
 LONGEST = 64  # characters of a name
+KILOHERTZ = 1000
+MOST_FREQUENCIES = 10**12  # above it a file is damaged
+BELIEVED = range(-100_000, 250_001)  # m°C; a sensor that is off or broken shows −274000, or 2147483
+READ_S = 5.0  # between two readings
 
 
 def text(path: Path) -> str:
@@ -50,21 +54,13 @@ def new_name(wanted: str, taken: Iterable[str]) -> str:
     return name
 
 
-KILOHERTZ = 1000
-MOST_FREQUENCIES = 10**12  # above it a file is damaged
-
-
 def frequencies(root: Path) -> dict[str, Frequency]:
     """Read frequencies by domain: `policy0`, `2d000000.gpu`. Domains with missing files are left out."""
     found: dict[str, Frequency] = {}
     for pattern, read in (("devices/system/cpu/cpufreq/policy*", _policy), ("class/devfreq/*", _devfreq)):
-        found |= _all(root, pattern, read)
+        by_name = {folder.name[:64]: read(folder) for folder in in_order(root.glob(pattern))}
+        found |= {name: frequency for name, frequency in by_name.items() if frequency}
     return found
-
-
-def _all(root: Path, pattern: str, read: Callable[[Path], Frequency | None]) -> dict[str, Frequency]:
-    read_by_name = {folder.name[:64]: read(folder) for folder in in_order(root.glob(pattern))}
-    return {name: frequency for name, frequency in read_by_name.items() if frequency}
 
 
 def _policy(policy: Path) -> Frequency | None:
@@ -87,9 +83,6 @@ def _frequency(now: int | None, limit: int | None, maximum: int | None, unit: in
     ):
         return None
     return Frequency(now=now * unit, limit=limit * unit, maximum=maximum * unit)
-
-
-BELIEVED = range(-100_000, 250_001)  # m°C; a sensor that is off or broken shows −274000, or 2147483
 
 
 def temperatures(root: Path) -> dict[str, float]:
@@ -115,9 +108,6 @@ def _hwmon(root: Path) -> Iterator[tuple[str, Path]]:
         channel = path.name.removesuffix("_input")
         if device not in zones:
             yield f"{device}.{text(path.with_name(f'{channel}_label')) or channel}", path
-
-
-READ_S = 5.0
 
 
 def start_thread(name: Literal["host"], run: Callable[[], None]) -> threading.Thread:

@@ -41,6 +41,13 @@ FIGURE = (
     )
 )
 
+HANDLER = "edged"
+LEVEL_VARIABLE = "EDGED_LOG_LEVEL"  # child processes inherit them
+FORMAT_VARIABLE = "EDGED_LOG_FORMAT"
+BELOW_VARIABLE = "EDGED_STATUS_BELOW"  # set: rows of status are below the lines of this terminal
+SYSLOG_PRIORITY = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3), sd-daemon(3)
+TIME_COLUMNS = len("12:34:56 ")
+
 
 @dataclass(slots=True)
 class _Logged:
@@ -113,21 +120,11 @@ class Sparing(logging.Handler):
             self._target.handle(record)
 
 
-HANDLER = "edged"
-LEVEL_VARIABLE = "EDGED_LOG_LEVEL"  # child processes inherit them
-FORMAT_VARIABLE = "EDGED_LOG_FORMAT"
-BELOW_VARIABLE = "EDGED_STATUS_BELOW"  # set: rows of status are below the lines of this terminal
-SYSLOG_PRIORITY = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3), sd-daemon(3)
-
-
 class _OneLine(logging.Formatter):
     """Formats a record on one line, whatever the message contains; only a bug's traceback has more."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the base class names it)
         return as_typed(printable(super().formatMessage(record), " "))
-
-
-TIME_COLUMNS = len("12:34:56 ")
 
 
 class _Terminal(_OneLine):

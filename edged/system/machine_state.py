@@ -214,7 +214,6 @@ class Account:
         return cls(state, dict(counts[0].most_common()))
 
     def counts(self, state: str) -> bool:
-        """Return whether a run in this state counts."""
         return self.state is None or state == self.state
 
     def as_object(self) -> dict[str, Any]:

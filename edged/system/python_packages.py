@@ -19,7 +19,8 @@ def install_command(*packages: str) -> str:
     wanted, python = shlex.join(packages), shlex.quote(sys.executable or "python3")
     root = "" if os.access(sys.prefix, os.W_OK) or not shutil.which("sudo") else "sudo "
     if sys.prefix == sys.base_prefix:
-        accepts = " --break-system-packages" if _is_managed() else ""
+        is_managed = (Path(sysconfig.get_path("stdlib")) / MARKER).exists()  # by the system's package manager
+        accepts = " --break-system-packages" if is_managed else ""
         return f"{root}{python} -m pip install{accepts} {wanted}"
     if find_spec("pip"):
         return f"{root}{python} -m pip install {wanted}"
@@ -27,11 +28,6 @@ def install_command(*packages: str) -> str:
         return f"{root}uv pip install --python {python} {wanted}"
     # as in the Debian package, whose virtual environment has no pip: that of the system installs there
     return f"{root}python3 -m pip --python {python} install {wanted} (pip is in the package python3-pip)"
-
-
-def _is_managed() -> bool:
-    """Return whether the system's package manager owns this Python."""
-    return (Path(sysconfig.get_path("stdlib")) / MARKER).exists()
 
 
 def _is_made_by_uv() -> bool:

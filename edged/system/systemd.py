@@ -13,6 +13,9 @@ from typing import TextIO
 
 MICROSECONDS = 1_000_000
 PATIENCE_S = 0.5  # systemd reads at once; one that does not must not stop the hub
+EVERY_S = 1.0  # between two notices
+EXTEND_S = 30.0  # requested again each second
+BEATS = 3  # of the time that the watchdog gives
 
 
 def is_started_by_systemd() -> bool:
@@ -82,11 +85,6 @@ def _notify(*lines: str) -> bool:
     except OSError:
         return False
     return True
-
-
-EVERY_S = 1.0
-EXTEND_S = 30.0  # requested again each second
-BEATS = 3  # of the time that the watchdog gives
 
 
 class SystemdUnit:

@@ -42,7 +42,6 @@ def print_notes(*, enabled: bool) -> None:
 
 
 def are_notes_printed() -> bool:
-    """Return whether notes are printed."""
     return _NOTES.isEnabledFor(logging.INFO)
 
 
