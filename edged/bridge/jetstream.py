@@ -213,7 +213,7 @@ class Delivery:
 
     async def settle(self) -> None:
         """Advance over all that is acknowledged. Raises ServerError for an overdue answer, nats.errors.Error."""
-        while self._sent and self._is_done(self._sent[0]):
+        while self._sent and ((ack := self._sent[0].ack) is None or ack.done()):
             await self._oldest()
 
     def close(self) -> None:
@@ -222,9 +222,6 @@ class Delivery:
             if sent.ack:
                 sent.ack.cancel()
                 sent.ack.add_done_callback(_retrieve)
-
-    def _is_done(self, sent: Sent) -> bool:
-        return sent.ack is None or sent.ack.done()
 
     async def _oldest(self) -> None:
         """Wait for the oldest acknowledgement, and advance the place."""

@@ -50,7 +50,9 @@ class MqttBridge:
                 self._heard_s = now_s
                 yield from self._of_status(message)
             case Event():
-                yield from self._of_event(message)
+                yield event_message(self._topics, message)
+                if message.camera and message.state:
+                    yield state_message(self._topics, message.camera, message.state)
             case SnapshotPicture(header=header, jpeg=jpeg):
                 yield snapshot_message(self._topics, header.camera, jpeg)
         yield from self._due(now_s)
@@ -64,11 +66,6 @@ class MqttBridge:
         yield from status_messages(self._topics, status, self._status)
         yield self.availability(online=True)
         self._status = status
-
-    def _of_event(self, event: Event) -> Iterator[MqttMessage]:
-        yield event_message(self._topics, event)
-        if event.camera and event.state:
-            yield state_message(self._topics, event.camera, event.state)
 
     def _due(self, now_s: float) -> Iterator[MqttMessage]:
         """Yield the newest prediction of each camera whose last one is old enough, and that a node is silent."""

@@ -132,7 +132,9 @@ class NatsBridge:
             try:
                 await self._visit(notices, backoff)
             except* (OSError, ServerError, nats.errors.Error) as errors:
-                self._report(self._explained(_first(errors)))
+                first = _first(errors)
+                why = str(first) if isinstance(first, ServerError) else explained(self._nats.servers, first)
+                self._report(why)
             wait_s = backoff.failed()
             log.info("next attempt in %.1f s", wait_s)
             await asyncio.sleep(wait_s)
@@ -203,9 +205,6 @@ class NatsBridge:
                 self._file.write(stream.born, delivery.place)
             except OSError as error:
                 self._report(f"{place_path(self._config.node)}: the place cannot be kept: {error.strerror}")
-
-    def _explained(self, error: BaseException) -> str:
-        return str(error) if isinstance(error, ServerError) else explained(self._nats.servers, error)
 
     def _report(self, problem: str) -> None:
         """Log a problem once, until a visit succeeds."""

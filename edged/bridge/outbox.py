@@ -23,7 +23,6 @@ class Outbox:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing waits."""
         return not self._waiting and not self._events
 
     @property

@@ -218,13 +218,11 @@ class Discovery:
         unique_id = "_".join(filter(None, ("edged", self._topics.node, camera, what)))
         origin = {"name": "edged", "sw_version": __version__}
         payload = {"unique_id": unique_id, "origin": origin, **fields}
-        return MqttMessage(self._topic(component, camera, what), json.dumps(payload, ensure_ascii=False))
-
-    def _topic(self, component: str, camera: str | None, what: str) -> str:
-        """Return PREFIX/COMPONENT/NODE/OBJECT/config; Home Assistant takes letters, digits, - and _ there."""
+        # Home Assistant takes letters, digits, - and _ in PREFIX/COMPONENT/NODE/OBJECT/config
         node, name = (re.sub(r"[^A-Za-z0-9_-]", "_", part or "") for part in (self._topics.node, camera))
         object_id = f"{name}_{what}" if camera else what
-        return f"{self._prefix}/{component}/edged_{node}/{object_id}/config"
+        topic = f"{self._prefix}/{component}/edged_{node}/{object_id}/config"
+        return MqttMessage(topic, json.dumps(payload, ensure_ascii=False))
 
 
 def on_off() -> Fields:
