@@ -132,7 +132,10 @@ def why_wait(rollout: Rollout, node: str, reports: Mapping[str, NodeReport], sil
     if index is None:
         return "this node is in no stage of the roll-out"
     before = [name for stage in rollout.stages[:index] for name in stage.nodes]
-    phases = {name: reports[name].phase if _is_of(rollout, reports.get(name)) else "waiting" for name in before}
+    phases = {
+        name: report.phase if (report := reports.get(name)) and report.rollout == rollout.id else "waiting"
+        for name in before
+    }
     if failed := [name for name in before if phases[name] in FAILED]:
         return f"the roll-out has stopped: {failed[0]} has failed"
     if late := [name for name in before if phases[name] not in DONE and name not in silent]:
@@ -140,7 +143,3 @@ def why_wait(rollout: Rollout, node: str, reports: Mapping[str, NodeReport], sil
     if before and "promoted" not in phases.values():
         return "waits for the stage before: all of its nodes are silent"
     return ""
-
-
-def _is_of(rollout: Rollout, report: NodeReport | None) -> bool:
-    return report is not None and report.rollout == rollout.id
