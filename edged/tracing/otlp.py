@@ -8,9 +8,8 @@ import secrets
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from http.client import HTTPException
-from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -44,17 +43,9 @@ def check_installed() -> None:
 
 def send_frames(url: str, node: str, ways: Sequence[FrameWay]) -> int:
     """Send all frames, timed by this host, and return how many spans the collector took. Raises EdgedError."""
-    return sum(_send(url, _request(node, some), sum(map(_spans_of, some))) for some in _batches(ways))
-
-
-def _batches(ways: Iterable[FrameWay]) -> Iterator[list[FrameWay]]:
-    rest = iter(ways)
-    while batch := list(islice(rest, FRAMES)):
-        yield batch
-
-
-def _spans_of(way: FrameWay) -> int:
-    return 2 + len(way.pieces)
+    batches = [ways[first : first + FRAMES] for first in range(0, len(ways), FRAMES)]
+    # spans of a frame: the whole, its capture and its pieces
+    return sum(_send(url, _request(node, some), sum(2 + len(way.pieces) for way in some)) for some in batches)
 
 
 def _request(node: str, ways: Sequence[FrameWay]) -> Any:

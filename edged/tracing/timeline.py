@@ -14,6 +14,17 @@ from edged.tracing.recording import RecordedProcess, RecordingRequest
 
 Event = dict[str, Any]
 
+LOOP, WAITS, UPLOAD, FORWARD, DOWNLOAD = 1, 2, 3, 4, 5  # threads
+OF_WORKER = {
+    LOOP: "loop",
+    WAITS: "waits for the device",
+    UPLOAD: "device: upload",
+    FORWARD: "device: forward pass",
+    DOWNLOAD: "device: download",
+}
+
+HUB = "hub"
+
 
 @dataclass(frozen=True, slots=True)
 class Track:
@@ -77,14 +88,6 @@ def _place(track: Track) -> Event:
     return {"pid": track.process, "tid": track.thread}
 
 
-LOOP, WAITS, UPLOAD, FORWARD, DOWNLOAD = 1, 2, 3, 4, 5  # threads
-OF_WORKER = {
-    LOOP: "loop",
-    WAITS: "waits for the device",
-    UPLOAD: "device: upload",
-    FORWARD: "device: forward pass",
-    DOWNLOAD: "device: download",
-}
 Spans = dict[tuple[str, Frame | int], Event]  # by name, and by frame or job
 
 
@@ -131,9 +134,6 @@ def jobs_of(
             yield span(DOWNLOAD, "download", *stages.download)
         for cost, kernel in zip(costs, stages.kernels, strict=False):
             yield span(FORWARD, cost.operator, *kernel, about={**about, "kernel": cost.kernel})
-
-
-HUB = "hub"
 
 
 def trace_file(recording: RecordingRequest) -> dict[str, Any]:
