@@ -24,6 +24,23 @@ from edged.messages.published import answers_of, is_right
 STRIP_S = 60
 RECENT_S = 10
 
+# states that follow from an event at once; the next status repeats them
+CHANGES: Mapping[str, Mapping[str, bool]] = {
+    "camera_up": {"up": True, "ended": False},
+    "camera_down": {"up": False, "frozen": False},
+    "camera_lost": {"up": False, "frozen": False},
+    "camera_ended": {"up": False, "ended": True},
+    "camera_frozen": {"frozen": True},
+    "camera_unfrozen": {"frozen": False},
+}
+NO_STATUS = CameraState(up=True, captured=0, predicted=0, dropped={}, reconnects=0)
+SILENT = "nothing is received from its hub"
+OVER_S = 10.0  # that growth is counted over
+STALE_S = 3.0  # without a status
+EVENTS = 100  # kept
+JUMP_S = 1.0  # of the hub's clock
+CLOCKS = 5  # statuses; the one with the shortest delay gives the best estimate of the hub's clock
+
 
 @dataclass(slots=True)
 class SecondCounts:
@@ -46,7 +63,10 @@ class LastMinute:
     def add(self, prediction: Prediction, now_s: float) -> None:
         if self._begun_s is None:
             self._begun_s = now_s
-        second = self._second(int(now_s))
+        number = int(now_s)
+        if not self._seconds or self._seconds[-1].number < number:
+            self._seconds.append(SecondCounts(number))
+        second = self._seconds[-1]
         second.totals_s.append(prediction.seconds.total)
         for answer in answers_of(prediction):
             second.labels[answer.label] += 1
@@ -86,11 +106,6 @@ class LastMinute:
         numbers = range(newest - STRIP_S + 1, newest + 1)
         return tuple(_most_frequent(labels.get(number)) for number in numbers)
 
-    def _second(self, number: int) -> SecondCounts:
-        if not self._seconds or self._seconds[-1].number < number:
-            self._seconds.append(SecondCounts(number))
-        return self._seconds[-1]
-
     def _recent(self, now_s: float) -> list[SecondCounts]:
         return self._since(int(now_s) - RECENT_S)
 
@@ -100,19 +115,6 @@ class LastMinute:
 
 def _most_frequent(labels: Counter[str] | None) -> str | None:
     return labels.most_common(1)[0][0] if labels else None
-
-
-# states that follow from an event at once; the next status repeats them
-CHANGES: Mapping[str, Mapping[str, bool]] = {
-    "camera_up": {"up": True, "ended": False},
-    "camera_down": {"up": False, "frozen": False},
-    "camera_lost": {"up": False, "frozen": False},
-    "camera_ended": {"up": False, "ended": True},
-    "camera_frozen": {"frozen": True},
-    "camera_unfrozen": {"frozen": False},
-}
-NO_STATUS = CameraState(up=True, captured=0, predicted=0, dropped={}, reconnects=0)
-SILENT = "nothing is received from its hub"
 
 
 class CameraBoard:
@@ -182,8 +184,6 @@ def summarized(status: CameraState) -> CameraIs:
     return "down" if status.error or status.captured else "starting"
 
 
-OVER_S = 10.0
-
 Key = TypeVar("Key")
 
 
@@ -210,12 +210,6 @@ class Rates(Generic[Key]):
         (first_s, before), (last_s, sums) = self._samples[0], self._samples[-1]
         took_s = max(1e-3, last_s - first_s)
         return {key: max(0.0, total - before.get(key, 0.0)) / took_s for key, total in sums.items()}
-
-
-STALE_S = 3.0
-EVENTS = 100
-JUMP_S = 1.0
-CLOCKS = 5  # statuses; the one with the shortest delay gives the best estimate of the hub's clock
 
 
 class Board:
@@ -295,7 +289,10 @@ class Board:
         if self._status is None:
             self._ahead_s.clear()
         self._status, self._status_s = status, now_s
-        self._update_clock_offset(status.at - now_s)
+        ahead_s = status.at - now_s
+        if self._ahead_s and abs(ahead_s - max(self._ahead_s)) > JUMP_S:
+            self._ahead_s.clear()  # the hub's clock was set
+        self._ahead_s.append(ahead_s)
         self._joules.take(now_s, status.energy.rails)
         states = status.camera_states
         self._cameras = {name: self._camera(name) for name in states or self._cameras}
@@ -303,11 +300,6 @@ class Board:
             self._cameras[name].last_status = state
         sums = {(name, reason): n for name, state in states.items() for reason, n in state.dropped.items()}
         self._dropped.take(now_s, sums)
-
-    def _update_clock_offset(self, ahead_s: float) -> None:
-        if self._ahead_s and abs(ahead_s - max(self._ahead_s)) > JUMP_S:
-            self._ahead_s.clear()  # the hub's clock was set
-        self._ahead_s.append(ahead_s)
 
     def _camera(self, name: str) -> CameraBoard:
         return self._cameras.setdefault(name, CameraBoard(name))

@@ -15,6 +15,12 @@ from edged.messages.message import INVALID_JSON
 from edged.system.plain_text import counted
 from edged.transport.client_socket import Context, Curve, Handshakes, unconnected
 
+EVERY_S = 60.0  # between two warnings
+QUEUED = 1000  # messages that may wait for us; what is lost beyond that can be fetched (see `stream`)
+REFUSED_S = 1.0  # seconds between two attempts while the hub rejects us
+
+log = logging.getLogger("edged.client")
+
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
@@ -72,11 +78,6 @@ def _parsed(kind: type[JsonMessage], json: bytes) -> JsonMessage:
         ) from None
 
 
-EVERY_S = 60.0
-
-log = logging.getLogger("edged.client")
-
-
 class Complaint:
     """Logs the first problem at once; repetitions within a minute are counted, and logged with the next one."""
 
@@ -103,10 +104,6 @@ class Complaint:
 
 
 Message = TypeVar("Message")
-
-
-QUEUED = 1000  # messages that may wait for us; what is lost beyond that can be fetched (see `stream`)
-REFUSED_S = 1.0  # seconds between two attempts while the hub rejects us
 
 
 class Subscription:
