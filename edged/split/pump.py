@@ -70,15 +70,11 @@ class Pump:
         period_s = (time.perf_counter() - start) / answers
         while self._begun:
             self._next_answer(0)
-        latencies_s = self._latencies_s(for_s)
+        latencies_s: list[float] = []
+        while not latencies_s or (len(latencies_s) < LATENCIES and sum(latencies_s) < for_s):
+            latencies_s.append(self._next_answer(1))
         low, _, high = quartiles(latencies_s)
         return Tried(period_s, fmean(latencies_s), (low, high), len(latencies_s))
-
-    def _latencies_s(self, for_s: float) -> list[float]:
-        taken: list[float] = []
-        while not taken or (len(taken) < LATENCIES and sum(taken) < for_s):
-            taken.append(self._next_answer(1))
-        return taken
 
     def _next_answer(self, room: int) -> float:
         """Keep `room` jobs in flight until one is answered; return the seconds that it took."""

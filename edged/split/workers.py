@@ -81,7 +81,6 @@ class Team:
         return answers
 
     def send(self, name: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> None:
-        """Send a message to a worker."""
         if not self._links.send(f"worker/{name}", message, payloads):
             raise DeviceError(f"worker {name} is disconnected, or does not read its messages")
 
@@ -121,15 +120,10 @@ class Team:
         for name, child in self._children.items():
             child.start_if_due(now_ns())
             if (code := child.exit_code()) is not None:
-                raise DeviceError(f"worker {name} {describe_exit(code)}: {_cause(code)}")
+                crash = why_drivers_may_not_be_loaded() if code < 0 else ""
+                raise DeviceError(f"worker {name} {describe_exit(code)}: {crash or 'its message is above'}")
         for notice in self._guard.notices(now_ns()) if self._guard else ():
             self.report(notice.message)
-
-
-def _cause(code: int) -> str:
-    """Return why a worker has exited, or where it has said so."""
-    crash = why_drivers_may_not_be_loaded() if code < 0 else ""
-    return crash or "its message is above"
 
 
 def name_of(received: Received) -> str:
