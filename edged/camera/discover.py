@@ -63,8 +63,10 @@ def _examine(node: Path, dev: Path) -> CameraFound | None:
         return None
     try:
         formats = _formats(device)  # a camera has a second node for metadata; codecs and tuners have theirs
+    except PermissionError:
+        return CameraFound(_name(node), str(device), "permission denied: add this user to the group `video`")
     except OSError as error:
-        return CameraFound(_name(node), str(device), _reason(error))
+        return CameraFound(_name(node), str(device), (error.strerror or str(error)).lower())
     problem = BY_LIBCAMERA if _name(node).startswith(CSI) else None
     return None if formats is None else CameraFound(_name(node), str(device), problem, formats)
 
@@ -88,12 +90,6 @@ def _offered(handle: int) -> Iterator[str]:
         except OSError:  # there are no more
             return
         yield FORMAT.unpack(answer)[4].decode("ascii", "replace").strip()
-
-
-def _reason(error: OSError) -> str:
-    if isinstance(error, PermissionError):
-        return "permission denied: add this user to the group `video`"
-    return (error.strerror or str(error)).lower()
 
 
 def _name(node: Path) -> str:

@@ -10,6 +10,13 @@ from edged.pictures.prepare import Pixels
 
 WIDTH = 80  # a thumbnail averages sensor noise away and costs next to nothing to compare
 NOISE = 12  # grey levels (of 255) by which noise alone may change a pixel of the blurred thumbnail
+EVERY_ROW = 8  # a sensor's noise shows in any eighth of its rows
+
+# Grey levels between thumbnails that an encoder alone does not make. Measured with x264 at 0.5 to 4 Mbit/s and key
+# frames every 1 to 4 s, of 13 photos in 1280×720: a frozen picture differs by up to 1.2 on average and 6 in one
+# cell, light that changes by 1 % by 1.2 on average, a person of 20×60 pixels by 13 in one cell.
+CHANGED_MEAN, CHANGED_CELL = 1.5, 8
+LOOK_EVERY_NS = NANOSECONDS // 2  # a thumbnail of 1920×1080 takes 3 ms
 
 
 class Gate:
@@ -68,9 +75,6 @@ def changed_share(before: Pixels, after: Pixels) -> float:
     return float(np.count_nonzero(cv2.absdiff(before, after) > NOISE)) / before.size
 
 
-EVERY_ROW = 8  # a sensor's noise shows in any eighth of its rows
-
-
 class Freeze:
     """Detects a frozen camera: its pictures stay identical, byte for byte.
 
@@ -91,13 +95,6 @@ class Freeze:
         if self._since_ns is None or digest != self._same:
             self._same, self._since_ns = digest, at_ns
         return at_ns - self._since_ns >= self._frozen_ns
-
-
-# Grey levels between thumbnails that an encoder alone does not make. Measured with x264 at 0.5 to 4 Mbit/s and key
-# frames every 1 to 4 s, of 13 photos in 1280×720: a frozen picture differs by up to 1.2 on average and 6 in one
-# cell, light that changes by 1 % by 1.2 on average, a person of 20×60 pixels by 13 in one cell.
-CHANGED_MEAN, CHANGED_CELL = 1.5, 8
-LOOK_EVERY_NS = NANOSECONDS // 2  # a thumbnail of 1920×1080 takes 3 ms
 
 
 class Stillness:

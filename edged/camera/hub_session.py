@@ -30,6 +30,7 @@ from edged.transport.spans import Notebook
 WAITING_FRAMES = 2  # more would only get old here: frames wait in the hub
 BUFFERED = 65_536  # bytes in the kernel; its default, megabytes, holds seconds of a link of 10 Mbit/s
 LAST_WORDS_MS = 500
+BATCH_NS = NANOSECONDS // 4  # between batches; one with each frame would take the frame's place on the link
 
 
 class CameraLink:
@@ -75,9 +76,6 @@ class CameraLink:
     def close(self) -> None:
         """Wait shortly for messages to be sent, and close."""
         self._hub.close()
-
-
-BATCH_NS = NANOSECONDS // 4  # between batches; one with each frame would take the frame's place on the link
 
 
 class CameraTrace:

@@ -64,11 +64,11 @@ class SnapshotEncoder:
     def _encoded(self, picture: "cv2.typing.MatLike", settings: SnapshotSettings) -> Pixels | None:
         """Encode at the quality that last fitted, then at half of it: never more than two attempts per picture."""
         for _ in range(2):
-            jpeg = _jpeg(picture, self._quality)
+            _, jpeg = cv2.imencode(".jpg", picture, (cv2.IMWRITE_JPEG_QUALITY, self._quality))
             if len(jpeg) <= settings.max_bytes // 2:  # the size allows more quality next time
                 self._quality = min(settings.quality, self._quality + STEP)
             if len(jpeg) <= settings.max_bytes:
-                return jpeg
+                return np.asarray(jpeg, np.uint8)
             self._quality = max(min(LEAST_QUALITY, settings.quality), self._quality // 2)
         if not self._has_warned:
             self._has_warned = True
@@ -84,8 +84,3 @@ def _shrunk(pixels: Pixels, longest: int) -> Pixels:
     height, width = pixels.shape[:2]
     scale = min(1.0, longest / max(width, height))
     return prepare.fitted(pixels, max(1, round(scale * width)), max(1, round(scale * height)))
-
-
-def _jpeg(picture: "cv2.typing.MatLike", quality: int) -> Pixels:
-    _, jpeg = cv2.imencode(".jpg", picture, (cv2.IMWRITE_JPEG_QUALITY, quality))
-    return np.asarray(jpeg, np.uint8)

@@ -45,7 +45,6 @@ class HttpCameraLink:
             self._socket.settimeout(seconds)
 
     def close(self) -> None:
-        """Close the connection."""
         if self._answer:
             self._answer.close()
         if self._connection:

@@ -29,7 +29,6 @@ class JpegSplitter:
         self._endless = 0
 
     def add(self, data: bytes) -> None:
-        """Append what has arrived."""
         self._bytes += data
 
     def next_picture(self) -> bytes | None:

@@ -58,7 +58,8 @@ class Login:
         request.selector = target
         answer = str(self._digest.get_authorization(request, values))
         realm = values.get("realm", "")
-        return answer.replace(f'realm="{realm}"', f'realm="{_escaped(realm)}"', 1)
+        escaped = realm.replace("\\", "\\\\").replace('"', '\\"')
+        return answer.replace(f'realm="{realm}"', f'realm="{escaped}"', 1)
 
 
 def _strength(challenge: str) -> int:
@@ -76,10 +77,6 @@ def _values(challenge: str) -> dict[str, str]:
     if not values["qop"]:
         del values["qop"]
     return values
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def login_of(url: str, user: str | None, password: str | None) -> Login | None:

@@ -10,6 +10,13 @@ from edged.pictures.prepare import Pixels
 
 Sleep = Callable[[int], None]
 
+KINDS = (
+    "a V4L2 index or path (0, /dev/v4l/by-id/…), a rtsp:// or http:// URL, exec: and a command, a video file, "
+    "a folder of pictures, synthetic:digits or synthetic:shapes"
+)
+
+USUAL_WAIT_S = 2.0  # for a picture
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:
@@ -22,15 +29,6 @@ class Picture:
     pixels: Pixels
     truth: str | None = None
     late_ns: int = 0
-
-
-KINDS = (
-    "a V4L2 index or path (0, /dev/v4l/by-id/…), a rtsp:// or http:// URL, exec: and a command, a video file, "
-    "a folder of pictures, synthetic:digits or synthetic:shapes"
-)
-
-
-USUAL_WAIT_S = 2.0  # for a picture
 
 
 class NoPictureError(Exception):

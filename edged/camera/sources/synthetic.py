@@ -35,6 +35,21 @@ FONTS = {
     "rowmant": (0.07, 0.10),
 }
 
+SIDE = 256  # of a shape's mask
+PEN = (24, 44)  # pen widths of shapes
+SHARP = 4  # fraction bits of a coordinate
+CORNERS: Mapping[str, tuple[tuple[float, float], ...]] = {
+    "square": ((0, 0), (1, 0), (1, 1), (0, 1)),
+    "triangle": ((0.5, 0), (1, 0.87), (0, 0.87)),
+}
+SHAPES = ("cross", "disc", "ring", *CORNERS)
+
+NOTHING = "nothing"  # the label of an empty scene
+NOTHING_SHARE = 1 / 8
+SCENE_S = (0.4, 0.9)  # seconds that a scene stays, drifting, before the next one
+SHAPE_S = (0.1, 0.3)  # for shapes: many views of each within a few seconds, for teaching
+LEAST_SIDE = 32
+
 
 def draw_glyph(rng: np.random.Generator, digit: int) -> npt.NDArray[np.uint8]:
     """Draw `digit` with a random font, pen, width and slant.
@@ -61,16 +76,6 @@ def _fonts() -> dict[str, list[list[list[list[int]]]]]:
     return fonts
 
 
-SIDE = 256
-PEN = (24, 44)  # pen widths of shapes
-SHARP = 4  # fraction bits of a coordinate
-CORNERS: Mapping[str, tuple[tuple[float, float], ...]] = {
-    "square": ((0, 0), (1, 0), (1, 1), (0, 1)),
-    "triangle": ((0.5, 0), (1, 0.87), (0, 0.87)),
-}
-SHAPES = ("cross", "disc", "ring", *CORNERS)
-
-
 def draw_shape(rng: np.random.Generator, shape: str) -> npt.NDArray[np.uint8]:
     """Draw `shape` with a random pen width; returns its mask, uint8 [height, width], 255 is ink, cropped."""
     mask, pen, middle = np.zeros((SIDE, SIDE), np.uint8), int(rng.integers(*PEN)), SIDE // 2
@@ -87,13 +92,6 @@ def draw_shape(rng: np.random.Generator, shape: str) -> npt.NDArray[np.uint8]:
             cv2.fillPoly(mask, [corners], (255,), cv2.LINE_AA, SHARP)
     rows, columns = np.nonzero(mask)
     return mask[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
-
-
-NOTHING = "nothing"
-NOTHING_SHARE = 1 / 8
-SCENE_S = (0.4, 0.9)  # seconds that a scene stays, drifting, before the next one
-SHAPE_S = (0.1, 0.3)  # for shapes: many views of each within a few seconds, for teaching
-LEAST_SIDE = 32
 
 
 class Synthetic:

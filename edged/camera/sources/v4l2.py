@@ -70,7 +70,9 @@ class V4l2:
         Raises CameraError when no picture comes within 2 s (see `edged.camera`) or the device is gone, ImageError
         for a truncated picture of a camera that gives Motion JPEG.
         """
-        pixels = self._next(self._capture) if self._capture else None
+        pixels = None
+        if self._capture:
+            pixels = self._jpegs.read() if self._jpegs else picture_of(self._capture)
         if pixels is None:
             raise CameraError(f"{self._path} delivers no more pictures: it is unplugged or stuck")
         return Picture(pixels)
@@ -80,9 +82,6 @@ class V4l2:
         if self._capture:
             self._capture.release()
         self._capture = None
-
-    def _next(self, capture: cv2.VideoCapture) -> Pixels | None:
-        return self._jpegs.read() if self._jpegs else picture_of(capture)
 
     def _lock(self) -> None:
         """Lock the device for the life of this process: one that is stuck in the driver cannot release it."""

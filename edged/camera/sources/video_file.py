@@ -77,7 +77,9 @@ class VideoFile:
             self._skipped_s += max(0.0, self._at_s - before_s - LONGEST_GAP_S)
         if self._realtime:
             self._pace.wait_until(self._at_s - self._skipped_s)
-        return Picture(_upright(frame))
+        pixels = cast(Pixels, frame.to_ndarray(format="rgb24"))
+        # turned as the file says that it is to be shown
+        return Picture(np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / QUARTER))))
 
     @property
     def at_s(self) -> float:
@@ -141,9 +143,3 @@ def _decoded(file: InputContainer, stream: VideoStream) -> Iterator[av.VideoFram
             return
         with suppress(av.FFmpegError):
             yield from packet.decode()
-
-
-def _upright(frame: av.VideoFrame) -> Pixels:
-    """Return uint8 [height, width, 3] RGB, turned as the file says that it is to be shown."""
-    pixels = cast(Pixels, frame.to_ndarray(format="rgb24"))
-    return np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / QUARTER)))
