@@ -67,7 +67,9 @@ class AccessControl:
                 headers.update(HEADERS)
                 headers.setdefault("cache-control", "no-cache")
                 if connection and connection.is_trusted and not self._has_cookie(scope):
-                    headers.append("set-cookie", self._cookie(scope["scheme"]))
+                    secure = "; Secure" if scope["scheme"] == "https" else ""
+                    cookie = f"{COOKIE}={self._known}; Path=/; HttpOnly; SameSite=Strict{secure}"
+                    headers.append("set-cookie", cookie)
             await send(message)
 
         connection: ViewConnection | None = scope.get("state", {}).get("connection")
@@ -116,10 +118,6 @@ class AccessControl:
     def _has_cookie(self, scope: Scope) -> bool:
         token = cookie_parser(Headers(scope=scope).get("cookie", "")).get(COOKIE, "")
         return hmac.compare_digest(token.encode(), self._known.encode())
-
-    def _cookie(self, scheme: str) -> str:
-        secure = "; Secure" if scheme == "https" else ""
-        return f"{COOKIE}={self._known}; Path=/; HttpOnly; SameSite=Strict{secure}"
 
     def _knows(self, host: str) -> bool:
         name = host.lower()

@@ -10,12 +10,13 @@ from typing import Any
 from urllib.parse import quote
 
 from edged.client.node_state import CameraSummary, NodeState
-from edged.messages import Label
 from edged.messages.message import as_dict
 from edged.view.connections import Reason
 from edged.view.watcher import PastMinute, Shot, Watcher
 
 EVENTS = 30
+TICK_S = 0.1  # no event is sent more often
+FIGURES_S = 1.0  # nor are figures over seconds, unless something has happened
 
 Message = dict[str, Any]
 
@@ -85,6 +86,7 @@ def picture_message(shot: Shot, run: str) -> Message:
     `run`: of the view, since each one numbers its pictures anew.
     """
     header, prediction = shot.picture.header, shot.prediction
+    top = prediction and [{"label": best.label, "score": best.score} for best in prediction.top[:1]]
     return {
         "camera": header.camera,
         "frame": header.frame,
@@ -92,21 +94,13 @@ def picture_message(shot: Shot, run: str) -> Message:
         "width": header.width,
         "height": header.height,
         "url": f"/picture/{run}/{quote(header.camera, safe='')}/{shot.number}",
-        "top": None if prediction is None else [_label(label) for label in prediction.top[:1]],
+        "top": top,  # its score is rounded as in a prediction
         "truth": prediction and prediction.truth,
     }
 
 
-def _label(label: Label) -> Message:
-    return {"label": label.label, "score": label.score}  # rounded as in a prediction
-
-
 def _rounded(value: float | None, digits: int) -> float | None:
     return None if value is None else round(value, digits)
-
-
-TICK_S = 0.1  # no event is sent more often
-FIGURES_S = 1.0  # nor are figures over seconds, unless something has happened
 
 
 class Feed:

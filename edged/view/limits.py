@@ -10,6 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+FREE = 5  # wrong passwords before the first pause
+FIRST_S, LONGEST_S = 1.0, 60.0  # seconds of a pause; each is twice the last one
+FORGOTTEN_S = 900.0  # seconds after the last wrong one
+MOST_HOSTS = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
@@ -66,12 +71,6 @@ def network_of(address: str) -> str:
     if found.ipv4_mapped:
         return str(found.ipv4_mapped)
     return str(ipaddress.ip_network((found, 64), strict=False))
-
-
-FREE = 5  # wrong passwords before the first pause
-FIRST_S, LONGEST_S = 1.0, 60.0  # seconds of a pause; each is twice the last one
-FORGOTTEN_S = 900.0  # seconds after the last wrong one
-MOST_HOSTS = 1024
 
 
 @dataclass(slots=True)

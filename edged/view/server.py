@@ -28,6 +28,10 @@ from edged.view.teaching import Teachers, TeachingSite
 from edged.view.watcher import Watcher
 
 PAGE = Path(__file__).with_name("page")
+BACKLOG = 128  # connections that the kernel queues until they are accepted
+LAST_WORDS_S = 1  # seconds for responses in progress at the end
+
+log = logging.getLogger("edged.view")
 
 
 @dataclass(eq=False, slots=True)
@@ -109,12 +113,6 @@ class ViewSite:
         if jpeg is None:
             return Response(status_code=204)  # replaced by newer ones: no error of the browser
         return Response(jpeg, media_type="image/jpeg", headers={"cache-control": "no-store"})
-
-
-BACKLOG = 128  # connections that the kernel queues until they are accepted
-LAST_WORDS_S = 1  # seconds for responses in progress at the end
-
-log = logging.getLogger("edged.view")
 
 
 def bound(address: str) -> socket.socket:

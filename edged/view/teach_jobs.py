@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal, Protocol
 
@@ -101,7 +102,6 @@ class TeachJob:
 
     @property
     def is_running(self) -> bool:
-        """Return whether it has not ended."""
         return self.ended_s is None
 
     def stop(self) -> None:
@@ -134,9 +134,12 @@ class TeachJob:
         with self._process as process, ThreadPoolExecutor(1) as reader:
             output = reader.submit(_all_of, process.stdout)
             last = self._read_progress(process.stderr)
-            self.result = _json_in(output.result())
+            text = output.result()
+            with suppress(ValueError):  # no JSON
+                self.result = json.loads(text)
             if code := process.wait():
-                self.error = "stopped before it began" if code in INTERRUPTED else _reason_in(last, code)
+                why = last.removeprefix("edged: ").removeprefix("warning: ") or f"it ended with code {code}"
+                self.error = "stopped before it began" if code in INTERRUPTED else why
         self.ended_s = time.monotonic()
 
     def _read_progress(self, lines: IO[str] | None) -> str:
@@ -196,7 +199,7 @@ class TeachJobs:
         with self._lock:
             self._refuse_beside_a_job()
             number = self.current.number + 1 if self.current else 1
-            command = self._command(request.arguments(self._config))
+            command = [sys.executable, "-m", "edged", "teach", *request.arguments(self._config)]
             try:
                 self.current = TeachJob(number, request, user, command)
             except OSError as error:
@@ -247,22 +250,6 @@ class TeachJobs:
                 f"{self.current.user} has started {self.current.request}, which still runs: one job at a time"
             )
 
-    @staticmethod
-    def _command(arguments: Sequence[str]) -> list[str]:
-        return [sys.executable, "-m", "edged", "teach", *arguments]
-
-
-def _reason_in(line: str, code: int) -> str:
-    """Return why a command failed, by its last line."""
-    return line.removeprefix("edged: ").removeprefix("warning: ") or f"it ended with code {code}"
-
 
 def _all_of(stream: IO[str] | None) -> str:
     return stream.read() if stream else ""
-
-
-def _json_in(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
