@@ -23,7 +23,6 @@ def is_ipc(address: str) -> bool:
 
 
 def is_ipv6(address: str) -> bool:
-    """Return whether its host is an IPv6 address."""
     return "[" in address
 
 

@@ -17,6 +17,22 @@ from edged.transport.keys import KeyPair, load_pair, load_public
 
 Context = zmq.Context[zmq.Socket[bytes]]
 
+NUMBERS = count()  # numbers the monitor sockets: libzmq releases the name of a closed one only later
+EVENTS = (
+    zmq.EVENT_HANDSHAKE_FAILED_AUTH
+    | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+    | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
+    | zmq.EVENT_HANDSHAKE_SUCCEEDED
+)
+UNKNOWN = (
+    "the hub does not know this key: there, add its .pub to security.allow for a subscriber, to security.cameras "
+    "or security.workers for a host, then `edged reload`"
+)
+NO_KEY = "the hub requires a key: give yours and the hub's .pub (key and server_key, --key and --server-key)"
+NO_KEYS_THERE = "the hub uses no keys: leave key and server_key out, or is it another program?"
+WRONG_HUB = "the handshake fails: is the server key the .pub of this very hub?"
+NO_HUB = "the answer there is not a hub's: is it the right address?"
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -86,23 +102,6 @@ def unconnected(
     socket.setsockopt(zmq.RECONNECT_IVL, 100)
     socket.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
     return socket
-
-
-NUMBERS = count()  # numbers the monitor sockets: libzmq releases the name of a closed one only later
-EVENTS = (
-    zmq.EVENT_HANDSHAKE_FAILED_AUTH
-    | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
-    | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
-    | zmq.EVENT_HANDSHAKE_SUCCEEDED
-)
-UNKNOWN = (
-    "the hub does not know this key: there, add its .pub to security.allow for a subscriber, to security.cameras "
-    "or security.workers for a host, then `edged reload`"
-)
-NO_KEY = "the hub requires a key: give yours and the hub's .pub (key and server_key, --key and --server-key)"
-NO_KEYS_THERE = "the hub uses no keys: leave key and server_key out, or is it another program?"
-WRONG_HUB = "the handshake fails: is the server key the .pub of this very hub?"
-NO_HUB = "the answer there is not a hub's: is it the right address?"
 
 
 class Handshakes:

@@ -54,7 +54,6 @@ class HubClock:
 
     @property
     def is_known(self) -> bool:
-        """Return whether the hub's time is known."""
         return self.same_host or bool(self._samples)
 
     def forget(self) -> None:
@@ -221,7 +220,11 @@ class HubLink:
             return
         self._refusal = refusal or self._refusal
         if self._refusal and time.monotonic() - self._connected_s >= REFUSED_S:
-            self._connect_again()
+            # again after a rejection, which libzmq does not do; the reason is logged once
+            if self._refusal != self._logged_refusal:
+                log.warning("hub %s: %s", self._address, self._refusal)
+            self._logged_refusal, self._refusal = self._refusal, ""
+            self._reconnect()
 
     def _connect(self) -> None:
         self._connected_s = time.monotonic()
@@ -243,13 +246,6 @@ class HubLink:
         self._poller.unregister(self._handshakes.socket)
         self._handshakes.close()
         self._socket.close()
-
-    def _connect_again(self) -> None:
-        """Connect again after a rejection, which libzmq does not do. The reason is logged once."""
-        if self._refusal != self._logged_refusal:
-            log.warning("hub %s: %s", self._address, self._refusal)
-        self._logged_refusal, self._refusal = self._refusal, ""
-        self._reconnect()
 
     def _reconnect(self) -> None:
         self._is_greeted = self._is_ungreeted = False

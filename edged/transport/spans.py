@@ -57,7 +57,6 @@ class Notebook:
             )
 
     def pop_spans(self) -> tuple[TraceSpan, ...]:
-        """Return all spans, and remove them."""
         notes, self._notes = tuple(self._notes), []
         return notes
 

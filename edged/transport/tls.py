@@ -53,7 +53,6 @@ def _present(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
 
 
 def _trust(context: ssl.SSLContext, path: Path) -> None:
-    """Trust the authorities in a file."""
     try:
         context.load_verify_locations(path)
     except ssl.SSLError as error:
