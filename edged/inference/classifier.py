@@ -28,6 +28,8 @@ from edged.system.plain_text import counted
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+READ_BY_NUMPY = {"__array__", "__array_interface__"}
+CALLER = 4  # stack level of a warning: the line that opens the model, from `_loaded`
 
 
 class AsArray(Protocol):
@@ -47,8 +49,6 @@ Picture = NDArray[np.uint8] | AsArray | WithInterface | str | PathLike[str]
 Pixels = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 S = TypeVar("S", bound=config.Section)
-READ_BY_NUMPY = {"__array__", "__array_interface__"}
-CALLER = 4  # stack level of a warning: the line that opens the model, from `_loaded`
 
 
 def without_inner_frames(function: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -142,7 +142,8 @@ class Classifier:
         Pictures are those of a call. Raises ImageError, DeviceError.
         """
         pictures = _pixels_of(pictures)
-        is_one = _is_one(pictures)
+        # a path, or an array of two or three axes, whatever their sizes
+        is_one = isinstance(pictures, str | PathLike) or (isinstance(pictures, np.ndarray) and pictures.ndim < 4)
         several: Sequence[Picture] = [pictures] if is_one else pictures  # type: ignore[assignment, list-item]
         jobs = compute(self._runtime, map(self._frame, several), self._batch)
         rows = [outputs for job in jobs for outputs in job]
@@ -193,11 +194,6 @@ def _pixels_of(pictures: Any) -> Any:
         return np.asarray(pictures)
     except (TypeError, ValueError, RuntimeError) as error:  # a tensor on a GPU, for one
         raise ImageError(f"a picture of type {type(pictures).__name__} cannot be read: {error}") from None
-
-
-def _is_one(pictures: object) -> bool:
-    """Return whether this is one picture: a path, or an array of two or three axes, whatever their sizes."""
-    return isinstance(pictures, str | PathLike) or (isinstance(pictures, np.ndarray) and pictures.ndim < 4)
 
 
 def _rgb(picture: object) -> Pixels:
