@@ -25,6 +25,8 @@ from edged.system.machine_state import Account, watch
 from edged.system.terminal import note, room_for_names, shortened, show
 
 PLACE_COLUMNS = 11 + 16 + 11  # of a single cut, beside the names and the units
+MS, KB = 1e3, 1e-3
+FEWEST, MOST = 2, 6  # units: each order of them is looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,6 @@ class SplitReport:
             "predicted": asdict(self.figures(way.predicted)),
             "measured": measured,
         }
-
-
-MS, KB = 1e3, 1e-3
 
 
 def as_text(report: SplitReport) -> str:
@@ -200,9 +199,6 @@ def lines_of(config: Config, way: Way) -> str:
 def _flow(values: object) -> str:
     text: str = yaml.safe_dump(values, default_flow_style=True, sort_keys=False, allow_unicode=True, width=1e9)
     return text.rstrip()
-
-
-FEWEST, MOST = 2, 6  # units: each order of them is looked at
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,32 @@ from edged.client.node_state import CameraSummary, NodeState, worst_first
 from edged.messages import Event, StageSeconds
 from edged.system.plain_text import counted, printable
 
+# name of each state, which must be clear without its colour
+STATES = {
+    "down": ("DOWN", "bold white on red"),
+    "frozen": ("FROZEN", "bold black on yellow"),
+    "stale": ("UNKNOWN", "bold yellow"),
+    "starting": ("starting", "cyan"),
+    "up": ("up", "green"),
+    "ended": ("ended", "dim"),
+}
+HEAD = f"{'CAMERA':14} {'STATE':8} {'FPS':>5} {'LABEL':17} {'AGE':>6} {'P50 ms':>6} {'P99 ms':>6} {'DROPPED':>10}"
+STRIP_COLUMNS = 60
+BAR_COLUMNS = 12
+# the stages that `total` is the sum of, each with its letter in the bar
+STAGES = (
+    ("preprocess", "p", "prep"),
+    ("wait", "w", "wait"),
+    ("upload", "u", "up"),
+    ("forward", "F", "forward"),
+    ("download", "d", "down"),
+    ("publish", "P", "pub"),
+)
+
+ROWS_EACH = (4, 2, 1)  # rows of a camera: as many as there is room for
+EVENTS = 4  # shown
+BAD = {"down": "bold white on red", "starting": "cyan"}
+
 
 def fit(text: str, columns: int, *, right: bool = False) -> str:
     """Return `text` in exactly so many columns; `…` marks text that was cut."""
@@ -47,29 +73,6 @@ def rate(each_second: float) -> str:
     if each_second < 0.05:
         return ""
     return f"{each_second:.1f}/s" if each_second < 10 else f"{each_second:.0f}/s"
-
-
-# name of each state, which must be clear without its colour
-STATES = {
-    "down": ("DOWN", "bold white on red"),
-    "frozen": ("FROZEN", "bold black on yellow"),
-    "stale": ("UNKNOWN", "bold yellow"),
-    "starting": ("starting", "cyan"),
-    "up": ("up", "green"),
-    "ended": ("ended", "dim"),
-}
-HEAD = f"{'CAMERA':14} {'STATE':8} {'FPS':>5} {'LABEL':17} {'AGE':>6} {'P50 ms':>6} {'P99 ms':>6} {'DROPPED':>10}"
-STRIP_COLUMNS = 60
-BAR_COLUMNS = 12
-# the stages that `total` is the sum of, each with its letter in the bar
-STAGES = (
-    ("preprocess", "p", "prep"),
-    ("wait", "w", "wait"),
-    ("upload", "u", "up"),
-    ("forward", "F", "forward"),
-    ("download", "d", "down"),
-    ("publish", "P", "pub"),
-)
 
 
 def camera_rows(camera: CameraSummary, width: int, most: int) -> list[Text]:
@@ -154,11 +157,6 @@ def sums(camera: CameraSummary) -> str:
     right = "" if camera.right is None else f"  {camera.right:.1%} right"
     reasons = ", ".join(f"{reason} {frames}" for reason, frames in sorted(camera.dropped.items()) if frames)
     return f"sums    {joules}{right}  dropped: {reasons or 'none'}"
-
-
-ROWS_EACH = (4, 2, 1)  # rows of a camera: as many as there is room for
-EVENTS = 4
-BAD = {"down": "bold white on red", "starting": "cyan"}
 
 
 class ScreenPages:

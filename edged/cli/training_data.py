@@ -19,6 +19,7 @@ from edged.train.idx import has_idx, read_idx
 from edged.train.source import InMemory, LabelledImages, TrainingSource
 
 Loaded = tuple[LabelledImages, LabelledImages | None, tuple[str, ...]]
+EITHER = ("idx", "folder")  # which --data may replace
 
 
 def read_crops(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
@@ -97,7 +98,6 @@ def _as_input(path: Path, wanted: Input) -> reference.Array:
     return pixels
 
 
-EITHER = ("idx", "folder")
 LOADERS = {"idx": read_idx, "folder": read_folders, "crops": read_crops}
 
 

@@ -28,6 +28,9 @@ Seconds = Annotated[float, Meta(ge=0)]
 INVALID_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 EnergyMethod = Literal["measured", "estimated", "none"]
+IGNORABLE = {"ignorable": True}
+LARGEST_GREETING = 1 << 20  # bytes; labels are in it
+WHAT_TO_DO = "install the same edged on both, and start both again"
 
 
 class Content(Struct, frozen=True, kw_only=True, gc=False):
@@ -56,11 +59,6 @@ def as_dict(content: Content) -> dict[str, Any]:
     if content.__struct_config__.tag is not None:
         del fields["kind"]
     return fields
-
-
-IGNORABLE = {"ignorable": True}
-LARGEST_GREETING = 1 << 20  # bytes; labels are in it
-WHAT_TO_DO = "install the same edged on both, and start both again"
 
 
 class Greeting(Message, frozen=True, kw_only=True):

@@ -29,6 +29,9 @@ COLUMNS = 24
 DRAWN_EVERY_S = 0.25
 WRITTEN_EVERY_S = 5.0
 READ_EVERY_S = 1.0  # by a program, with --json
+SAVED_EVERY_S = 1.0
+FEATURES = 256  # written in batches of so many crops
+EVERY_S = 0.2  # between two crops, unless --every is given
 
 
 class RecordScreen:
@@ -78,11 +81,6 @@ class RecordScreen:
 def screen_of(arguments: argparse.Namespace) -> RecordScreen:
     """Return where progress goes: standard error if standard output is for JSON."""
     return RecordScreen(sys.stderr, READ_EVERY_S) if arguments.json else RecordScreen(sys.stdout)
-
-
-SAVED_EVERY_S = 1.0
-FEATURES = 256  # written in batches of so many crops
-EVERY_S = 0.2
 
 
 class Recorder:

@@ -18,6 +18,9 @@ from edged.system.plain_text import printable, printable_json
 from edged.system.terminal import interrupt_on_sigterm, is_terminal, note
 from edged.transport.client_socket import curve_of
 
+POLL_MS = 100
+SCREEN_EVERY_S = 0.5
+
 
 def lines(known: NodeState) -> Iterator[str]:
     """Format one line for each camera. Unknown values are empty; free text is quoted."""
@@ -52,10 +55,6 @@ def _number(value: float | None, digits: int) -> str:
 
 def _quoted(text: str) -> str:
     return json.dumps(printable(text), ensure_ascii=False)
-
-
-POLL_MS = 100
-SCREEN_EVERY_S = 0.5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

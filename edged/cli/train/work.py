@@ -31,6 +31,8 @@ from edged.train.training_operators import folded
 
 BAR = 10
 EVERY_S = 30.0  # between two lines of progress, without a terminal
+COMPARED = 16  # pictures on which the exported and the trained network must agree
+CLOSE = 1e-3  # largest difference of probabilities
 
 
 def show_progress(line: StatusLine, one: TrainingProgress | Epoch) -> None:
@@ -56,10 +58,6 @@ def epoch_line(epoch: Epoch) -> str:
     if epoch.validation_loss is None or epoch.validation_accuracy is None:
         return line
     return f"{line}; validation: loss {epoch.validation_loss:.4f}, {100 * epoch.validation_accuracy:.2f} % right"
-
-
-COMPARED = 16  # pictures on which the exported and the trained network must agree
-CLOSE = 1e-3  # largest difference of probabilities
 
 
 @dataclass(frozen=True)
