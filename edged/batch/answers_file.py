@@ -1,15 +1,21 @@
-"""The answers of a chunk as a Parquet file. Needs pyarrow, an optional dependency."""
+"""The answers of a chunk as a Parquet file. Needs pyarrow, an optional dependency.
+
+Columns are made of their buffers: `pyarrow.array`, and all that calls it, first imports pandas where that is
+installed, as it is with Ray, a third to half of a processor second. Layout: Arrow's columnar format,
+https://arrow.apache.org/docs/format/Columnar.html.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow
+from numpy.typing import NDArray
 from pyarrow import parquet
 
-from edged.batch.arrow_columns import lists, numbers, structs, texts
 from edged.errors import ConfigError
 from edged.messages import Label
 from edged.system.files import FOR_ALL, replace_file
@@ -83,32 +89,57 @@ def count_answers(path: Path) -> AnswerCount:
     return AnswerCount(found.num_rows, sum(each.num_values - each.statistics.null_count for each in groups))
 
 
+def _groups(answers: Iterator[ArchiveAnswer]) -> Iterator[list[ArchiveAnswer]]:
+    while group := list(islice(answers, ROWS)):
+        yield group
+
+
 def _table(answers: Sequence[ArchiveAnswer], schema: pyarrow.Schema) -> pyarrow.Table:
     first = [answer.top[0] if answer.top else None for answer in answers]
-    labels = [label for answer in answers for label in answer.top]
     columns = {
-        "picture": texts([answer.picture for answer in answers]),
-        "captured_at": numbers([answer.captured_at for answer in answers], pyarrow.float64()),
-        "frame": numbers([answer.frame for answer in answers], pyarrow.int64()),
-        "at_s": numbers([answer.at_s for answer in answers], pyarrow.float64()),
+        "picture": _texts([answer.picture for answer in answers]),
+        "captured_at": _numbers([answer.captured_at for answer in answers], pyarrow.float64()),
+        "frame": _numbers([answer.frame for answer in answers], pyarrow.int64()),
+        "at_s": _numbers([answer.at_s for answer in answers], pyarrow.float64()),
         **dict(zip(LABEL.names, _fields(first), strict=True)),
-        "problem": texts([answer.problem for answer in answers]),
-        "top": lists(
-            schema.field("top").type, [answer.top for answer in answers], structs(LABEL, _fields(labels))
-        ),
+        "problem": _texts([answer.problem for answer in answers]),
+        "top": _lists([answer.top for answer in answers], schema.field("top").type),
     }
     return pyarrow.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def _lists(tops: Sequence[Sequence[Label]], kind: Any) -> Any:
+    labels = list(chain.from_iterable(tops))
+    items = pyarrow.Array.from_buffers(LABEL, len(labels), [None], children=_fields(labels))
+    return pyarrow.Array.from_buffers(kind, len(tops), [None, _offsets(tops)], children=[items])
 
 
 def _fields(labels: Sequence[Label | None]) -> list[Any]:
     """Return arrays of the fields of LABEL."""
     return [
-        texts([None if label is None else label.label for label in labels]),
-        numbers([None if label is None else label.index for label in labels], pyarrow.int32()),
-        numbers([None if label is None else label.score for label in labels], pyarrow.float32()),
+        _texts([None if label is None else label.label for label in labels]),
+        _numbers([None if label is None else label.index for label in labels], pyarrow.int32()),
+        _numbers([None if label is None else label.score for label in labels], pyarrow.float32()),
     ]
 
 
-def _groups(answers: Iterator[ArchiveAnswer]) -> Iterator[list[ArchiveAnswer]]:
-    while group := list(islice(answers, ROWS)):
-        yield group
+def _numbers(values: Sequence[float | None], kind: Any) -> Any:
+    content = np.array([0 if value is None else value for value in values], kind.to_pandas_dtype())
+    return pyarrow.Array.from_buffers(kind, len(values), [_validity(values), pyarrow.py_buffer(content)])
+
+
+def _texts(values: Sequence[str | None]) -> Any:
+    encoded = [(value or "").encode() for value in values]
+    buffers = [_validity(values), _offsets(encoded), pyarrow.py_buffer(b"".join(encoded))]
+    return pyarrow.Array.from_buffers(pyarrow.string(), len(values), buffers)
+
+
+def _validity(values: Sequence[object]) -> Any:
+    """Return the bitmap of what is not null; None where nothing is."""
+    valid = [value is not None for value in values]
+    return None if all(valid) else pyarrow.py_buffer(np.packbits(valid, bitorder="little"))
+
+
+def _offsets(values: Sequence[Sequence[object] | bytes]) -> Any:
+    lengths: NDArray[np.int32] = np.fromiter(chain((0,), map(len, values)), np.int32)
+    return pyarrow.py_buffer(np.cumsum(lengths, dtype=np.int32))
