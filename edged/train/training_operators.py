@@ -33,14 +33,6 @@ def _compute_dropout(operator: Dropout, x: Array) -> Array:
     return x
 
 
-def at_step(graph: Graph, seed: int, step: int) -> Graph:
-    """Return the network in which the reference drops the values that a device drops in this step."""
-    operators = [
-        replace(each, seed=seed, step=step) if isinstance(each, Dropout) else each for each in graph.operators
-    ]
-    return make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, graph.output)
-
-
 def without_dropout(graph: Graph) -> Graph:
     """Return the network for inference, in which what read an output of Dropout reads its input."""
     same: dict[str, str] = {}

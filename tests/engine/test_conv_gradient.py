@@ -18,9 +18,9 @@ from edged.engine.variants.convolution import halo_of_window, pack_weights
 from edged.engine.variants.variant import Site
 from edged.model.activations import LINEAR, RELU
 from edged.model.graph import Conv
-from edged.train.reference.backward import backward, forward
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
+from tests.train.reference.backward import backward, forward
 
 SAME = (1, 1, 1, 1)
 CONVOLUTIONS: dict[str, tuple[tuple[int, int], tuple[int, int], dict[str, Any]]] = {

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from edged.engine.gradients.batch import cross_entropy
 from edged.engine.launch import Resident
 from edged.engine.layout import Halo, Tensor
-from edged.train.reference.network import cross_entropy as expected_loss
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
+from tests.train.reference.network import cross_entropy as expected_loss
 
 LABELS = np.array([3, 0, 9, 20, 7, 1, 2], np.int32)
 ORDER = np.array([1, 1, 5, 3, 0, 2, 6], np.int32)

@@ -8,10 +8,10 @@ from edged.engine.launch import Resident
 from edged.engine.layout import Halo, Tensor
 from edged.model import reference
 from edged.model.package import Input
-from edged.train.reference.network import augment
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
 from tests.engine.training import BGR, IMAGES, ORDER
+from tests.train.reference.network import augment
 
 
 @pytest.mark.parametrize(("block", "flip", "shift"), [(1, False, 0), (1, True, 2), (4, True, 0), (16, False, 3)])

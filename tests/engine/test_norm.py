@@ -14,10 +14,10 @@ from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.variant import Site
 from edged.model import reference
 from edged.model.activations import LINEAR, RELU
-from edged.train.reference.backward import backward, forward, running, statistics
 from edged.train.training_operators import TrainedNorm, new_norm
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
+from tests.train.reference.backward import backward, forward, running, statistics
 
 Array = NDArray[Any]
 

@@ -22,9 +22,9 @@ from edged.engine.variants.variant import Site
 from edged.model import reference
 from edged.model.activations import LINEAR, RELU
 from edged.model.graph import Conv, Pads
-from edged.train.reference.backward import backward
 from tests.engine.bench import Bench
 from tests.engine.lab import CLOSE_BY_WINOGRAD, Lab, assert_close, random
+from tests.train.reference.backward import backward
 
 CASES = [(2, 3, 16, (1, 1, 1, 1)), (4, 2, 4, (2, 0, 1, 2))]
 

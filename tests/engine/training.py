@@ -12,10 +12,10 @@ from edged.model.activations import LINEAR, Activation, apply
 from edged.model.graph import Activate, Operator
 from edged.model.package import Input
 from edged.train.optimizer import Optimizer, moments_of, update_launches, update_scalars
-from edged.train.reference.backward import backward, forward
-from edged.train.reference.network import no_moments, step
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
+from tests.train.reference.backward import backward, forward
+from tests.train.reference.network import no_moments, step
 
 Array = NDArray[Any]
 SOME_HALO = Halo(1, 2, 3, 0)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from edged.model.activations import LINEAR, RELU, SIGMOID, Activation
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Softmax
-from edged.train.reference.backward import backward, forward
 from edged.train.training_operators import Dropout, TrainedNorm, new_norm
+from tests.train.reference.backward import backward, forward
 
 Array = NDArray[Any]
 RANDOM = np.random.default_rng(0)

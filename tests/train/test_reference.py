@@ -11,9 +11,9 @@ from edged.model.activations import RELU
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Softmax
 from edged.model.shapes import make_graph
 from edged.train.optimizer import Adam, Sgd
-from edged.train.reference.backward import running
-from edged.train.reference.network import cross_entropy, forward_and_back, no_moments, step
 from edged.train.training_operators import new_norm
+from tests.train.reference.backward import running
+from tests.train.reference.network import cross_entropy, forward_and_back, no_moments, step
 
 RANDOM = np.random.default_rng(0)
 STEP = 1e-5

@@ -16,11 +16,11 @@ from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, 
 from edged.model.package import Input
 from edged.model.shapes import make_graph
 from edged.train.optimizer import Adam, Optimizer, Sgd
-from edged.train.reference.network import forward_and_back
 from edged.train.step import Augmentation, Regularization
 from edged.train.trainer import NO_REGULARIZATION, Trainer
-from edged.train.training_operators import Dropout, at_step, new_norm
+from edged.train.training_operators import Dropout, new_norm
 from tests.compiled import compiled_by
+from tests.train.reference.network import at_step, forward_and_back
 
 RANDOM = np.random.default_rng(1)
 ROLES = ("weight", "bias", "scale", "offset")

@@ -1,7 +1,7 @@
 """Reference of a network's loss (softmax with cross-entropy), its gradients, augmentation, an optimizer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from edged.model.graph import Graph, Softmax
 from edged.model.reference import Array
+from edged.model.shapes import make_graph
 from edged.train.optimizer import Adam, Optimizer, Sgd
-from edged.train.reference.backward import backward, forward, random_bits
+from edged.train.training_operators import Dropout
+from tests.train.reference.backward import backward, forward, random_bits
 
 
 def cross_entropy(scores: Array, labels: NDArray[np.int32], smoothing: float = 0.0) -> tuple[float, Array]:
@@ -94,6 +96,14 @@ def _moved(image: NDArray[np.uint8], down: Any, right: Any, flip: Any) -> NDArra
     moved = np.zeros_like(image)
     moved[there] = image[rows.clip(0, height - 1)][:, columns.clip(0, width - 1)][there]
     return moved
+
+
+def at_step(graph: Graph, seed: int, step: int) -> Graph:
+    """Return the network in which the reference drops the values that a device drops in this step."""
+    operators = [
+        replace(each, seed=seed, step=step) if isinstance(each, Dropout) else each for each in graph.operators
+    ]
+    return make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, graph.output)
 
 
 @dataclass(frozen=True)
