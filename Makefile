@@ -125,7 +125,7 @@ bench: .venv/.installed
 
 # make bench-peers CASES="resnet50@120 digits" THREADS=2 ROUNDS=20 PEERS="edged onnxruntime"
 bench-peers: .venv-peers/.peers
-	@.venv-peers/bin/python -m tests.perf.peers $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
+	@.venv-peers/bin/python -m bench.peers $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(PEERS),--contenders $(PEERS)) $(if $(OUTPUT),--output $(OUTPUT))
 
 # Never a part of a test: PyTorch as everybody gets it brings CUDA, six gigabytes of it.
@@ -134,7 +134,7 @@ zoo: .venv/.test .venv-zoo/.installed
 
 # make bench-training CASES="mnist-dense fashion-conv" THREADS=2 ROUNDS=30 BUDGET=30
 bench-training: .venv-peers/.training
-	@.venv-peers/bin/python -m tests.perf.training $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
+	@.venv-peers/bin/python -m bench.training $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET))
 
 docs: .venv/.docs
@@ -224,7 +224,7 @@ clean:
 	@tools/pip_install.sh .venv-lock 'what locks packages and lists them' --group lock
 	@touch $@
 
-.venv-peers/.peers: pyproject.toml tests/perf/peers/requirements.txt tools/setup.sh tools/setup_peers.sh
+.venv-peers/.peers: pyproject.toml bench/peers/requirements.txt tools/setup.sh tools/setup_peers.sh
 	@tools/setup.sh .venv-peers
 	@tools/setup_peers.sh .venv-peers
 	@touch $@

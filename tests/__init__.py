@@ -1,1 +1,1 @@
-"""Tests mirror the package; tests/e2e starts the real daemon, tests/perf holds benchmarks."""
+"""Tests mirror the package; tests/e2e starts the real daemon."""

@@ -1,4 +1,4 @@
-"""All modules of the tests, parsed, for the tests of the tests."""
+"""All modules of the tests and of the programs beside them, parsed, for the tests of the tests."""
 
 import ast
 from functools import cache
@@ -6,7 +6,10 @@ from pathlib import Path
 
 from tests.conftest import ROOT
 
+FOLDERS = ("bench", "tests")
+
 
 @cache
 def modules() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text()) for path in sorted((ROOT / "tests").rglob("*.py"))}
+    paths = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))
+    return {path: ast.parse(path.read_text()) for path in paths}

@@ -17,6 +17,7 @@ from edged.cli.verbs import VERBS
 from edged.config import Config
 from edged.train.config import Training
 from tests.conftest import ROOT
+from tests.modules import FOLDERS
 from tools.write_docs import PAGES, SECTIONS, TRAINING_SECTIONS
 
 COMMAND = re.compile(r"^ *(?:sudo |-u \S+ |env |[A-Z_]+=\S+ )*(?:\S*/)?edged (?P<verb>[a-z][a-z-]*)(?= |$)")
@@ -26,7 +27,7 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
     *sorted(ROOT.glob("docs/**/*.md")),
-    *sorted(ROOT.glob("tests/**/README.md")),
+    *(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("README.md"))),
     ROOT / "tools/README.md",
 ]
 

@@ -11,7 +11,7 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-grep -v '^#' tests/perf/peers/requirements.txt | while read -r package; do
+grep -v '^#' bench/peers/requirements.txt | while read -r package; do
     say "installing $package into $venv"
     "$venv/bin/python" -m pip install --quiet "$package" </dev/null || say "warning: $package could not be installed"
 done

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
+from bench.swarm import MODEL
 from edged.cli.profile.attach import _account
 from edged.engine.device import list_devices
 from edged.messages import WorkerHello
@@ -16,7 +17,6 @@ from edged.system.machine_state import Account, Turn
 from tests.cli.command import edged
 from tests.cli.models import small_network
 from tests.e2e.terminal import edged_in_a_terminal
-from tests.perf.swarm import MODEL
 
 LAYERS = ["prepare", "a", "c", "scores"]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bench.quartiles import Quartiles, left_out, states_of
 from edged.errors import EdgedError
 from edged.system.machine_state import (
     TRIES,
@@ -28,7 +29,6 @@ from edged.system.machine_state import (
     watch,
 )
 from tests.eventually import in_background
-from tests.perf.quartiles import Quartiles, left_out, states_of
 from tests.system.scripted_machine import ScriptedMachine
 
 ALONE, SHARED, SLOW = Speed(85, 165, 2, 2.0), Speed(85, 92, 2, 2.0), Speed(85, 165, 2, 2.0, wake=16.0)

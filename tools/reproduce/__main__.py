@@ -13,11 +13,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.raw_results import machine_name
 from edged.config import ModelConfig as ModelSection
 from edged.engine.device import find_device
 from edged.errors import EdgedError
 from edged.model.package import load_model
-from tests.perf.raw_results import machine_name
 from tools.reproduce import fashion, gemm, mnist, resnet50
 
 EXPERIMENTS = ("gemm", "resnet50", "mnist", "fashion")

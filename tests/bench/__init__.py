@@ -1,0 +1,1 @@
+"""Tests of what surrounds the figures of `bench`; none judges a time."""
