@@ -44,7 +44,7 @@ view: .venv/.view
 
 # Kernels and models first, then what starts whole daemons and mostly waits. Three processes at a time, two with the deep
 # ones, which wait less; each has tests that stand together, which share fixtures of a module.
-COMPUTE = tests/engine tests/model tests/conformance tests/train tests/teach tests/fuzz
+COMPUTE = tests/engine tests/model tests/conformance tests/train tests/teach tests/trials/fuzz
 TIER = -m 'not deep'
 PROCESSES = 3
 # A test that hangs fails after so many seconds. Where it does not return to Python, its process ends a minute later.
@@ -92,9 +92,9 @@ test-lowest: .venv-lowest/.test
 	@touch $@
 
 fuzz: .venv/.test
-	for kind in onnx configs messages caches records teachings; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done
-	.venv/bin/python -W ignore -m tests.fuzz.networks
-	.venv/bin/python -W ignore -m tests.fuzz.score_tails
+	for kind in onnx configs messages caches records teachings; do .venv/bin/python -W ignore -m trials.fuzz $$kind || exit 1; done
+	.venv/bin/python -W ignore -m trials.fuzz.networks
+	.venv/bin/python -W ignore -m trials.fuzz.score_tails
 
 # exit code 1 where the daemon did not go on, lost something or grew
 soak: .venv/.test

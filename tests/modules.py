@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.conftest import ROOT
 
-FOLDERS = ("bench", "tests")
+FOLDERS = ("bench", "tests", "trials")
 
 
 @cache

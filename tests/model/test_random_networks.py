@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fuzz import networks
+from trials.fuzz import networks
 
 
 def test_a_few_are_right() -> None:

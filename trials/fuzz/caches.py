@@ -9,11 +9,11 @@ from pathlib import Path
 
 from edged import config
 from edged.model.package import load_model
-from tests.fuzz.damage import damaged
-from tests.fuzz.onnx_bases import BASES
-from tests.fuzz.onnx_files import cache_in
-from tests.fuzz.trial import Case
 from tests.model.graphs import assert_equal
+from trials.fuzz.damage import damaged
+from trials.fuzz.onnx_bases import BASES
+from trials.fuzz.onnx_files import cache_in
+from trials.fuzz.trial import Case
 
 
 @contextmanager

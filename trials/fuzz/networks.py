@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz.networks`: random networks, as read and as simplified, give the answers of onnxruntime."""
+"""`python -m trials.fuzz.networks`: random networks, as read and as simplified, answer as in onnxruntime."""
 
 import argparse
 import logging
@@ -46,7 +46,7 @@ def _compare(network: Network) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.networks", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m trials.fuzz.networks", description=__doc__)
     parser.add_argument("--examples", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0, help="another one: other networks")
     arguments = parser.parse_args()

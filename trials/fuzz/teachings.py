@@ -21,8 +21,8 @@ from edged.system import exclusive_lock
 from edged.teach.fit import check
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels, pixels_sha256
-from tests.fuzz.damage import changed, damaged
-from tests.fuzz.trial import Case
+from trials.fuzz.damage import changed, damaged
+from trials.fuzz.trial import Case
 
 VERSION = "a" * 64
 

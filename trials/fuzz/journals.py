@@ -13,8 +13,8 @@ from edged.errors import ConfigError
 from edged.hub.journal.reader import JournalReader
 from edged.hub.journal.schema import MAX_SEQ, Row, checksum
 from edged.hub.journal.store import JournalStore
-from tests.fuzz.damage import damaged
-from tests.fuzz.trial import Case
+from trials.fuzz.damage import damaged
+from trials.fuzz.trial import Case
 
 SETTINGS = Settings(max_predictions=1000)
 ROWS = 60

@@ -7,7 +7,7 @@ from pathlib import Path
 import onnx
 from onnx import TensorProto
 
-from tests.fuzz.onnx_mutations import NUMBERS
+from trials.fuzz.onnx_mutations import NUMBERS
 
 PLACES = (
     *("weights.bin",) * 8,

@@ -15,8 +15,8 @@ from edged.engine.selection import candidates
 from edged.engine.tuning_records import chooser_for, read_record, user_record
 from edged.errors import ConfigError, DeviceError
 from tests.engine.records import BOARD, SITE, best, record, refused, unlike_rules
-from tests.fuzz.damage import changed, damaged
-from tests.fuzz.trial import Case
+from trials.fuzz.damage import changed, damaged
+from trials.fuzz.trial import Case
 
 
 @contextmanager

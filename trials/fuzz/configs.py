@@ -11,8 +11,8 @@ import yaml
 
 from edged.config.load import load_config, save_config
 from edged.errors import ConfigError
-from tests.fuzz.damage import changed, damaged
-from tests.fuzz.trial import Case
+from trials.fuzz.damage import changed, damaged
+from trials.fuzz.trial import Case
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 STRUCTURE = (

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz.score_tails`: random ends of networks; scores are what their values in onnxruntime allow.
+"""`python -m trials.fuzz.score_tails`: random ends of networks; scores are what their values in onnxruntime allow.
 
 Each network is a matrix of the mean colours, then one to five operators of those that make scores, in any order.
 Its answers are those of onnxruntime, on a device too. Colours go far beyond 255, so that values without a bound
@@ -226,7 +226,7 @@ def _check_device(path: Path, model: Model, device: str) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.score_tails", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m trials.fuzz.score_tails", description=__doc__)
     parser.add_argument("--examples", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="another one: other networks")
     parser.add_argument("--device", help="compute on this device, too, as the config names it (slower)")

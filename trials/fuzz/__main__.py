@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz KIND …`: run cases of one kind; print what was found, then the figures."""
+"""`python -m trials.fuzz KIND …`: run cases of one kind; print what was found, then the figures."""
 
 import argparse
 import logging
@@ -6,22 +6,22 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 
-from tests.fuzz.trial import run
+from trials.fuzz.trial import run
 
 KINDS: Mapping[str, str] = {
-    "caches": "tests.fuzz.caches",
-    "configs": "tests.fuzz.configs",
-    "journals": "tests.fuzz.journals",
-    "messages": "tests.fuzz.messages",
-    "onnx": "tests.fuzz.onnx_files",
-    "records": "tests.fuzz.records",
-    "teachings": "tests.fuzz.teachings",
+    "caches": "trials.fuzz.caches",
+    "configs": "trials.fuzz.configs",
+    "journals": "trials.fuzz.journals",
+    "messages": "trials.fuzz.messages",
+    "onnx": "trials.fuzz.onnx_files",
+    "records": "trials.fuzz.records",
+    "teachings": "trials.fuzz.teachings",
 }
 
 
 def main() -> int:
     """0, or 1 where there was a finding."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m trials.fuzz", description=__doc__)
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case, to run a finding again")

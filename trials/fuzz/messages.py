@@ -18,9 +18,9 @@ from edged.messages import (
     to_json,
 )
 from edged.messages.message import INVALID_JSON
-from tests.fuzz.damage import changed, damaged
-from tests.fuzz.trial import Case
 from tests.messages.examples import LINK_MESSAGES, PREDICTION
+from trials.fuzz.damage import changed, damaged
+from trials.fuzz.trial import Case
 
 REPLAYS = (
     ReplayRequest(first_seq=3, last_seq=9, since=1.5, limit=10),

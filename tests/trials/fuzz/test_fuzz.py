@@ -2,12 +2,10 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
+from tests.conftest import ROOT
 
 CASES = {
     "onnx": 1000,
@@ -24,7 +22,7 @@ CASES = {
 @pytest.mark.parametrize(("kind", "cases"), CASES.items())
 def test_bad_input_ends_in_an_answer_or_one_clear_error(kind: str, cases: int) -> None:
     # a process of its own: its memory is bounded, and what it measures is its own
-    command = [sys.executable, "-W", "ignore", "-m", "tests.fuzz", kind, "--cases", str(cases)]
+    command = [sys.executable, "-W", "ignore", "-m", "trials.fuzz", kind, "--cases", str(cases)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
 
     assert ended.returncode == 0, ended.stdout + ended.stderr

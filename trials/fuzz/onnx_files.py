@@ -16,12 +16,12 @@ from edged.model import reference
 from edged.model.cost import macs
 from edged.model.graph import Graph, Quantize, QuantizedConv, QuantizedDense
 from edged.model.package import load_model
-from tests.fuzz.damage import damaged
-from tests.fuzz.onnx_bases import BASES
-from tests.fuzz.onnx_elsewhere import folder_with_secrets, move_elsewhere
-from tests.fuzz.onnx_mutations import MUTATIONS
-from tests.fuzz.oracle import answers
-from tests.fuzz.trial import Case
+from trials.fuzz.damage import damaged
+from trials.fuzz.onnx_bases import BASES
+from trials.fuzz.onnx_elsewhere import folder_with_secrets, move_elsewhere
+from trials.fuzz.onnx_mutations import MUTATIONS
+from trials.fuzz.oracle import answers
+from trials.fuzz.trial import Case
 
 CHEAP = 1 << 22  # values of a tensor and multiply-adds, up to which a network is run
 WRONG = 1e-3  # of the range of the answers

@@ -1,1 +1,0 @@
-"""Damaged and hostile input by the thousand: `python -m tests.fuzz KIND` runs one kind, `make fuzz` all."""

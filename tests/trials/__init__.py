@@ -1,0 +1,1 @@
+"""Tests of what is in `trials`: each program for a short while."""

@@ -1,0 +1,1 @@
+"""Some cases of `make fuzz`."""
