@@ -98,7 +98,7 @@ fuzz: .venv/.test
 
 # exit code 1 where the daemon did not go on, lost something or grew
 soak: .venv/.test
-	@.venv/bin/python -m tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(HOGS),--hogs $(HOGS))
+	@.venv/bin/python -m trials.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(HOGS),--hogs $(HOGS))
 
 # make vm-test ONLY="x86-64 and unplug": see tests/vm/README.md; never a part of make test
 vm-test: .venv/.test

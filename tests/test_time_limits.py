@@ -41,7 +41,7 @@ KEYWORDS = ("timeout", "within_s")
 IN_MS = ("poll",)
 SHORT = ("TURN_S", "TURN_MS", "SILENCE_S", "SILENCE_MS")  # of tests/eventually.py, which says what they are for
 APART = {  # what else has limits of its own, and why
-    "tests/soak/": "it leaves a fault that nobody meets, and complains of what takes too long",
+    "trials/soak/": "it leaves a fault that nobody meets, and complains of what takes too long",
     "bench/catch_up.py": "how often it looks is a part of what it measures",
 }
 

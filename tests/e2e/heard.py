@@ -57,7 +57,7 @@ def longest_gap_s(heard: list[Heard]) -> float:
 def flooded(daemon: Daemon, kind: str, crowd: int) -> Iterator[None]:
     """So many subscribers with many topics each, which connect again when they are disconnected."""
     hub = json.dumps({"publish": daemon.address, "key": None, "server_key": None})
-    command = [sys.executable, "-m", "tests.soak.crowd", kind, str(crowd), hub]
+    command = [sys.executable, "-m", "trials.soak.crowd", kind, str(crowd), hub]
     with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as peers:
         assert peers.stdin
         assert peers.stdout

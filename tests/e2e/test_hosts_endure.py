@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests.e2e.pipeline import THREE, Pipeline, three_hosts
-from tests.soak.levels import Levels
+from trials.soak.levels import Levels
 
 pytestmark = pytest.mark.deep
 

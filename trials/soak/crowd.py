@@ -1,4 +1,4 @@
-"""`python -m tests.soak.crowd KIND COUNT HUB`: many subscribers in one process, until its standard input ends.
+"""`python -m trials.soak.crowd KIND COUNT HUB`: many subscribers in one process, until its standard input ends.
 
 KIND: `catch_up`, `leave`, `never_read`, `flood`, `rise`. HUB: JSON with the addresses `publish` and `replay`, the
 files `key` and `server_key`, and the numbers `first_seq` and `last_seq` to ask for. It says `ready` once all have

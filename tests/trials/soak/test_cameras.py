@@ -10,7 +10,7 @@ from edged.camera.sources.program import Program
 from edged.errors import CameraError
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
 from tests.eventually import eventually
-from tests.soak.shed import Shed
+from trials.soak.shed import Shed
 
 
 def read_to_the_end(camera: Program) -> None:

@@ -1,4 +1,4 @@
-"""`python -m tests.soak.endurance --minutes 60`: 240 frames a second, with both bridges and the view, undisturbed.
+"""`python -m trials.soak.endurance --minutes 60`: 240 frames a second, with bridges and view, undisturbed.
 
 Prints memory, open files and threads of every process, at the start and at the end; exit code 1 if one has grown.
 """
@@ -24,7 +24,7 @@ from tests.e2e.broker import mosquitto
 from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
 from tests.eventually import free_port
 from tests.nats_server import nats_server
-from tests.soak.levels import MOST_FILES, MOST_MB
+from trials.soak.levels import MOST_FILES, MOST_MB
 
 CAMERAS, FPS = 8, 30
 LOOK_EVERY_S = 10.0
@@ -167,7 +167,7 @@ def endure(folder: Path, seconds: float) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.soak.endurance", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m trials.soak.endurance", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60)
     arguments = parser.parse_args()
     with TemporaryDirectory() as folder:

@@ -31,9 +31,9 @@ from tests.e2e.injected_faults import Driver, WallClock, can_preload
 from tests.e2e.witness import Client, Keys, RawSubscriber, processes_of, salvaged
 from tests.eventually import eventually
 from tests.given_time import GivenTime
-from tests.soak.bridged import Bridged, has_bridge
-from tests.soak.onlookers import View, has_view
-from tests.soak.shed import Shed
+from trials.soak.bridged import Bridged, has_bridge
+from trials.soak.onlookers import View, has_view
+from trials.soak.shed import Shed
 
 DOOR = {"source": "synthetic:digits", "size": [160, 120], "fps": 15, "seed": 1}
 YARD = {**DOOR, "seed": 2}
@@ -217,7 +217,7 @@ class Setting:
             "first_seq": max(0, last - newest),
             "last_seq": last,
         }
-        command = [sys.executable, "-m", "tests.soak.crowd", kind, str(count), json.dumps(hub)]
+        command = [sys.executable, "-m", "trials.soak.crowd", kind, str(count), json.dumps(hub)]
         with self._crowd_says.open("w") as output:
             self._crowd = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=output)
         eventually(lambda: "ready" in self._crowd_says.read_text(), CROWD_S)

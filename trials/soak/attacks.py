@@ -1,4 +1,4 @@
-"""`python -m tests.soak.attacks crowd|rollout|broker`: what each did before it was mended, with its figures.
+"""`python -m trials.soak.attacks crowd|rollout|broker`: what each did before it was mended, with its figures.
 
 Exit code 1 if one does harm.
 """

@@ -10,8 +10,8 @@ import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.eventually import eventually
-from tests.soak.setting import Setting
-from tests.soak.shed import USUAL_S
+from trials.soak.setting import Setting
+from trials.soak.shed import USUAL_S
 
 SLOW_S, SLOW_PICTURES = 3.5, 4  # more than the usual silence of a camera, within its time-out of 5 s
 STAMPED_MS, SENT_MS = 40, 50  # stamps of 25 pictures a second, of which it sends 20

@@ -25,7 +25,7 @@ from tests.disks import fill
 from tests.e2e.daemon import START_S
 from tests.e2e.injected_faults import NO_DEVICE, NO_MEMORY, OUT_OF_RESOURCES
 from tests.eventually import eventually
-from tests.soak.camera_faults import (
+from trials.soak.camera_faults import (
     DIES,
     HANGS,
     SLOW_S,
@@ -36,7 +36,7 @@ from tests.soak.camera_faults import (
     stamps_as_usual,
     stamps_of_another_rate,
 )
-from tests.soak.setting import Setting
+from trials.soak.setting import Setting
 
 NOTICED_WITHIN_S = 5.0
 OUTAGE_S = 5.0

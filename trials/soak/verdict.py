@@ -8,7 +8,7 @@ from typing import Any
 from edged.messages import prediction_from_json
 from tests.e2e.daemon import conserves
 from tests.e2e.witness import is_kept, processes_of, untimed
-from tests.soak.setting import Setting
+from trials.soak.setting import Setting
 
 CACHED = {".faster", ".graph", ".packed", ".program", ".proof", ".trial", ".weights"}
 

@@ -1,4 +1,4 @@
-"""`python -m tests.soak --minutes 30 --seed 1`: seeded faults again and again; exit code 1 for any complaint."""
+"""`python -m trials.soak --minutes 30 --seed 1`: seeded faults again and again; exit code 1 for any complaint."""
 
 import argparse
 import multiprocessing
@@ -12,10 +12,10 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from tests.soak.faults import FAULTS, Fault
-from tests.soak.levels import Levels, OneLaunches
-from tests.soak.setting import Setting
-from tests.soak.verdict import verdict
+from trials.soak.faults import FAULTS, Fault
+from trials.soak.levels import Levels, OneLaunches
+from trials.soak.setting import Setting
+from trials.soak.verdict import verdict
 
 CALM_LOOKS = (2, 8)  # between two faults
 HASTE_S = 120.0  # a soak that is shorter looks once
@@ -111,7 +111,7 @@ def hogs(count: int) -> Iterator[None]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m trials.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", metavar="REGEX", default="", help="the faults whose name matches")

@@ -1,0 +1,1 @@
+"""Short soaks, and the cameras of the soak."""
