@@ -100,9 +100,9 @@ fuzz: .venv/.test
 soak: .venv/.test
 	@.venv/bin/python -m trials.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(HOGS),--hogs $(HOGS))
 
-# make vm-test ONLY="x86-64 and unplug": see tests/vm/README.md; never a part of make test
+# make vm-test ONLY="x86-64 and unplug": see trials/vm/README.md; never a part of make test
 vm-test: .venv/.test
-	@.venv/bin/python -m pytest -v tests/vm/checks.py $(if $(ONLY),-k "$(ONLY)")
+	@.venv/bin/python -m pytest -v trials/vm/checks.py $(if $(ONLY),-k "$(ONLY)")
 
 intel: .venv/.intel
 

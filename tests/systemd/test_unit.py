@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.vm.image import EXTRAS
+from trials.vm.image import EXTRAS
 
 UNITS = ROOT / "systemd"
 OTHERS = (

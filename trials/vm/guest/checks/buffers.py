@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from tests.vm.guest import vivid
-from tests.vm.guest.listener import Listener
-from tests.vm.guest.reports import MAX_AGE_S, PROMISED_S, age_s
-from tests.vm.guest.service import metric
+from trials.vm.guest import vivid
+from trials.vm.guest.listener import Listener
+from trials.vm.guest.reports import MAX_AGE_S, PROMISED_S, age_s
+from trials.vm.guest.service import metric
 
 
 @pytest.mark.promise("a camera is down within 3 s, and back within 3 s of its return")

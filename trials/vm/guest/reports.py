@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.vm.guest.listener import Heard
+from trials.vm.guest.listener import Heard
 
 PORT = Path("/dev/virtio-ports/edged.reports")
 JOURNAL_LINES = 200

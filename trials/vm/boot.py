@@ -4,9 +4,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.vm.checkout import write_checkout, write_state
-from tests.vm.image import Image
-from tests.vm.machines import Machine
+from trials.vm.checkout import write_checkout, write_state
+from trials.vm.image import Image
+from trials.vm.machines import Machine
 
 # What the machine writes, each into a file of that name: a line a test, pytest's words, the service's journal.
 PORTS = REPORTS, LOG, JOURNAL = ("reports", "log", "journal")

@@ -4,8 +4,8 @@ import time
 
 from tests.eventually import eventually
 from tests.systemd.inside.unit import hub, systemctl, text
-from tests.vm.guest.listener import WITHIN_S, Listener
-from tests.vm.guest.service import anonymous_bytes, oom_kills
+from trials.vm.guest.listener import WITHIN_S, Listener
+from trials.vm.guest.service import anonymous_bytes, oom_kills
 
 
 def test_at_the_limit_one_child_is_killed_and_started_again_and_the_hub_goes_on(listener: Listener) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from tests.vm.boot import CONSOLE, JOURNAL, LOG, REPORTS, boot
-from tests.vm.image import image_of
-from tests.vm.machines import Machine
+from trials.vm.boot import CONSOLE, JOURNAL, LOG, REPORTS, boot
+from trials.vm.image import image_of
+from trials.vm.machines import Machine
 
 WITHIN_S = 3600.0
 LOOK_S = 0.5
@@ -31,7 +31,7 @@ class Run:
 
     def __init__(self, machine: Machine, names: list[str], folder: Path) -> None:
         """The image is made where there is none yet; what the machine writes is kept in `folder`."""
-        arguments = " ".join(f"tests/vm/guest/checks/{name}" for name in names)
+        arguments = " ".join(f"trials/vm/guest/checks/{name}" for name in names)
         self._folder = folder
         self._names = set(names)
         self._deadline = time.monotonic() + WITHIN_S

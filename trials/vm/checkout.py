@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from tests.cli.models import small_network
-from tests.vm.image import PROJECT, make_disk
+from trials.vm.image import PROJECT, make_disk
 
 MEGABYTES = 64
 

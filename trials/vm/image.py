@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.vm.initramfs import write_initramfs
-from tests.vm.machines import Machine
+from trials.vm.initramfs import write_initramfs
+from trials.vm.machines import Machine
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGES = (

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.vm.guest import vivid
-from tests.vm.guest.listener import Listener
-from tests.vm.guest.reports import MAX_AGE_S, PROMISED_S, age_s, captured_at
-from tests.vm.guest.service import camera_process, metric, start, write_config
+from trials.vm.guest import vivid
+from trials.vm.guest.listener import Listener
+from trials.vm.guest.reports import MAX_AGE_S, PROMISED_S, age_s, captured_at
+from trials.vm.guest.service import camera_process, metric, start, write_config
 
 ROUNDS = 5
 

@@ -4,8 +4,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.vm.guest.listener import Listener
-from tests.vm.guest.service import metric
+from trials.vm.guest.listener import Listener
+from trials.vm.guest.service import metric
 
 BALLAST = Path("/var/lib/edged/ballast")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.vm.machines import MACHINES, Machine, why_not
-from tests.vm.run import Run
+from trials.vm.machines import MACHINES, Machine, why_not
+from trials.vm.run import Run
 
 CHECKS = Path(__file__).parent / "guest/checks"
 

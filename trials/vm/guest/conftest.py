@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.systemd.inside.unit import DROP_IN, systemctl
-from tests.vm.guest import vivid
-from tests.vm.guest.listener import Listener
-from tests.vm.guest.service import start, write_config
+from trials.vm.guest import vivid
+from trials.vm.guest.listener import Listener
+from trials.vm.guest.service import start, write_config
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.systemd.inside.unit import prop
-from tests.vm.guest import vivid
-from tests.vm.guest.listener import Listener
-from tests.vm.guest.service import camera_process
+from trials.vm.guest import vivid
+from trials.vm.guest.listener import Listener
+from trials.vm.guest.service import camera_process
 
 OPEN = (vivid.LINK, Path("/dev/null"), Path("/dev/urandom"))
 CLOSED = (Path("/dev/vda"), Path("/dev/mem"), Path("/dev/kmsg"), Path("/dev/console"))

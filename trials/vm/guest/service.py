@@ -10,10 +10,10 @@ import psutil
 
 from tests.eventually import LIMIT_S
 from tests.systemd.inside.unit import CONFIG, prop, systemctl, text
-from tests.vm.guest import vivid
+from trials.vm.guest import vivid
 
 METRICS = "http://127.0.0.1:9464/metrics"  # the default of metrics.address
-MODEL = "/checkout/.small.onnx"  # written by tests/vm/checkout.py
+MODEL = "/checkout/.small.onnx"  # written by trials/vm/checkout.py
 DOOR = {"source": str(vivid.LINK), "size": [320, 180], "fps": 10}
 CALM = {"source": "synthetic:digits", "size": [64, 48], "fps": 4}
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from tests.vm.guest.listener import Listener
-from tests.vm.guest.reports import PROMISED_S
-from tests.vm.guest.service import family
+from trials.vm.guest.listener import Listener
+from trials.vm.guest.reports import PROMISED_S
+from trials.vm.guest.service import family
 
 HOUR_S = 3600.0
 WATCHED = 30

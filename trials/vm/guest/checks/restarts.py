@@ -6,8 +6,8 @@ import time
 import psutil
 
 from tests.systemd.inside.unit import CONFIG, hub, kill, prop, systemctl, text
-from tests.vm.guest.listener import Listener
-from tests.vm.guest.service import CALM, DOOR, family, write_config
+from trials.vm.guest.listener import Listener
+from trials.vm.guest.service import CALM, DOOR, family, write_config
 
 
 def test_a_killed_hub_is_back_with_its_camera_and_goes_on_counting(listener: Listener) -> None:
