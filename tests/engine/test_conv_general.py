@@ -1,11 +1,14 @@
 """The convolution with many work-items, for any device."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.model.activations import RELU
 from tests.engine.lab import Lab, assert_close
+from tests.engine.records import BOARD, SITE
 from tests.engine.shapes import Case, case, cases
 
 
@@ -42,3 +45,22 @@ def test_no_work_item_is_larger_than_the_image_or_mixes_groups(lab: Lab) -> None
 
     assert {parameters["TILE"] for parameters in found} == {1, 2}
     assert {parameters["OUTS"] for parameters in found} == {1}
+
+
+@pytest.mark.parametrize(
+    ("gpu", "tile"),
+    [
+        ("Mali-T620 (Panfrost)", (1, 2)),
+        ("Mali-T860", (1, 2)),
+        ("Mali-G52 (Panfrost)", (2, 2)),
+        ("Mali-G610 r0p0", (4, 1)),
+        ("NVIDIA H200", (4, 2)),
+    ],
+)
+def test_the_first_tile_is_one_that_the_registers_of_a_gpu_hold(gpu: str, tile: tuple[int, int]) -> None:
+    many = replace(SITE.output, channels=64, height=56, width=56)  # work-items
+    site = replace(SITE, device=replace(BOARD, name=gpu), output=many)
+
+    first = CONV_GENERAL.parameters(site)[0]
+
+    assert (first["TILE"], first["OUTS"]) == tile

@@ -85,6 +85,10 @@ def test_all_kernels_of_a_network_compile(reports: Mapping[str, Report], gpu: st
     assert not [finding for finding in findings(report.launches) if finding.startswith(("failed", "group"))]
 
 
+def test_no_kernel_that_is_chosen_without_tuning_spills(reports: Mapping[str, Report]) -> None:
+    assert not [finding for finding in findings(reports["g610"].launches) if finding.startswith("registers")]
+
+
 def test_the_multiply_adds_of_the_model_are_those_of_the_network(reports: Mapping[str, Report]) -> None:
     report, graph = reports["g610"], load_model(ModelConfig(name="digits")).graph
 

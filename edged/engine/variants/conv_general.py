@@ -1,5 +1,6 @@
 """Implicit matrix product with many work-items: computes every convolution on every device, best for GPUs."""
 
+import re
 from itertools import product
 
 from edged.arithmetic import ceil_div
@@ -13,6 +14,9 @@ OUTS = (1, 2, 4)
 GROUPS = (WORK_GROUP, 16, 32, 128, 256)
 # vectors of sums that leave a GPU's registers enough work-items at once; more are for the tuner only
 MOST_SUMS = 8
+# Largest tiles, TILE×OUTS, that Mesa's compilers keep in registers of Midgard, Bifrost and Valhall, and that cost
+# fewest cycles there (docs/explanation/mali.md). No board has run them.
+MALI_TILES = ((r"mali-t", (1, 2)), (r"mali-g(31|51|52|71|72|76)\b", (2, 2)), (r"mali-g", (4, 1)))
 IN_FLIGHT = 4 * WORK_GROUP  # work-items that keep one compute unit busy while others wait for memory
 
 
@@ -28,7 +32,14 @@ def _cost(site: Site[Conv], tile: int, outs: int) -> tuple[bool, float]:
     """Estimate the cost: rounds of work-items on the device × instructions of one for four input channels."""
     rounds = max(1.0, _items(site, tile, outs) * site.output.frames / (IN_FLIGHT * site.device.compute_units))
     multiplications, loads = 4 * tile * outs, tile + 4 * outs
-    return tile * outs > MOST_SUMS, rounds * (multiplications + loads)
+    return not _fits_registers(site.device.name.casefold(), tile, outs), rounds * (multiplications + loads)
+
+
+def _fits_registers(device: str, tile: int, outs: int) -> bool:
+    for name, (widest, most_outs) in MALI_TILES:
+        if re.search(name, device):
+            return tile <= widest and outs <= most_outs
+    return tile * outs <= MOST_SUMS
 
 
 def _items(site: Site[Conv], tile: int, outs: int) -> int:
