@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Function = Callable[[Array, float, float], Array]
 
+ERFC = (
+    -1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223,
+    0.17087277,
+)  # fmt: skip
+
 
 class Activation(NamedTuple):
     """`kind` is a key of `FUNCTIONS`, which says what `alpha` and `beta` mean."""
@@ -74,11 +79,6 @@ def _erf(x: Array, alpha: float = 0.0, beta: float = 0.0) -> Array:
     tail = t * np.exp(-x * x + polynomial)
     return np.where(x >= 0, 1 - tail, tail - 1)
 
-
-ERFC = (
-    -1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223,
-    0.17087277,
-)  # fmt: skip
 
 FUNCTIONS: Mapping[str, Function] = {
     "linear": lambda x, alpha, beta: x,

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -81,20 +80,14 @@ def parameters(operator: Operator) -> int:
 
 def peak_bytes(graph: Graph) -> int:
     """Return the bytes of the tensors of one frame, in float32, that must exist at the same time at most."""
-    ends = _last_uses(graph)
+    ends = {tensor: place for place, operator in enumerate(graph.operators) for tensor in operator.inputs}
+    ends.pop(graph.output, None)  # it stays
     alive = peak = _bytes_of(graph, graph.input)
     for place, operator in enumerate(graph.operators):
         alive += _bytes_of(graph, operator.output)
         peak = max(peak, alive)
         alive -= sum(_bytes_of(graph, tensor) for tensor, last in ends.items() if last == place)
     return peak
-
-
-def _last_uses(graph: Graph) -> Mapping[str, int]:
-    """Return the place of the last operator that reads each tensor; the output stays."""
-    uses = {tensor: place for place, operator in enumerate(graph.operators) for tensor in operator.inputs}
-    uses.pop(graph.output, None)
-    return uses
 
 
 def _bytes_of(graph: Graph, tensor: str) -> int:

@@ -101,7 +101,9 @@ def with_head(graph: Graph, head: Head) -> Graph:
     if cut.shape != (head.features,):
         raise ModelError(f"a head for {head.features} features: {graph.name} has {cut.shape[0]}")
     backbone, recheck = part(graph, None, cut), graph.recheck
-    operators = head.operators(cut.tensor, _prefix(graph))
+    used = {name.partition(".")[0] for name in graph.shapes}  # the network may itself have been taught
+    prefix = next(name for name in map("taught{}".format, ("", *range(2, 99))) if name not in used)
+    operators = head.operators(cut.tensor, prefix)
     widths = (head.hidden, head.classes, head.classes)
     shapes = {each.output: (width,) for each, width in zip(operators, widths, strict=True)}
     return replace(
@@ -111,9 +113,3 @@ def with_head(graph: Graph, head: Head) -> Graph:
         shapes={**graph.shapes, **shapes},
         recheck=(lambda: with_head(recheck(), head)) if recheck else None,
     )
-
-
-def _prefix(graph: Graph) -> str:
-    """Return a prefix that no tensor has: the network may itself have been taught."""
-    used = {name.partition(".")[0] for name in graph.shapes}
-    return next(name for name in map("taught{}".format, ("", *range(2, 99))) if name not in used)

@@ -61,7 +61,7 @@ def decode(properties: Mapping[str, str]) -> Metadata:
         return Metadata.model_validate(values)
     except ValidationError as error:
         mistakes = "; ".join(
-            f"{PREFIX}{_place(entry['loc'])}: {entry['msg']}" for entry in error.errors()[:MOST_SHOWN]
+            f"{PREFIX}{'.'.join(map(str, entry['loc']))}: {entry['msg']}" for entry in error.errors()[:MOST_SHOWN]
         )
         raise ModelError(f"metadata: {mistakes}") from None
 
@@ -73,7 +73,3 @@ def _value(key: str, text: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise ModelError(f"metadata: {PREFIX}{key}: expected JSON") from None
-
-
-def _place(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in location)

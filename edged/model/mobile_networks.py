@@ -12,26 +12,6 @@ from edged.model.network_builder import NetworkBuilder
 
 CLASSES = 1000
 
-
-def mobilenet_v1(width: int, height: int) -> Graph:
-    """Howard et al., "MobileNets: Efficient Convolutional Neural Networks", 2017, table 1."""
-    builder = NetworkBuilder("mobilenetv1", width, height)
-    builder.conv("stem", 32, 3, 2)
-    stages = ((64, 1, 1), (128, 2, 2), (256, 2, 2), (512, 6, 2), (1024, 2, 2))
-    for stage, (channels, blocks, first_stride) in enumerate(stages, start=1):
-        for name, stride in _blocks(stage, blocks, first_stride):
-            wide = builder.channels
-            builder.conv(f"{name}.depthwise", wide, 3, stride, groups=wide)
-            builder.conv(f"{name}.pointwise", channels, 1)
-    return _with_classes(builder)
-
-
-def _blocks(stage: int, blocks: int, first_stride: int) -> Iterator[tuple[str, int]]:
-    """Yield the name and the stride of each block of a stage: the first one may halve the picture."""
-    for block in range(1, blocks + 1):
-        yield f"stage{stage}.block{block}", first_stride if block == 1 else 1
-
-
 V2 = (  # expansion, window, channels, blocks, stride of the first
     (1, 3, 16, 1, 1),
     (6, 3, 24, 2, 2),
@@ -50,29 +30,6 @@ LITE0 = (
     (6, 5, 192, 4, 2),
     (6, 3, 320, 1, 1),
 )
-
-
-def mobilenet_v2(width: int, height: int) -> Graph:
-    """Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks", 2018, table 2."""
-    return _of_stages("mobilenetv2", V2, width, height)
-
-
-def efficientnet_lite0(width: int, height: int) -> Graph:
-    """EfficientNet-B0 (Tan and Le, 2019) with ReLU6 and without squeeze-and-excite, as TensorFlow has it."""
-    return _of_stages("efficientnet_lite0", LITE0, width, height)
-
-
-def _of_stages(name: str, stages: tuple[tuple[int, int, int, int, int], ...], width: int, height: int) -> Graph:
-    builder = NetworkBuilder(name, width, height)
-    builder.conv("stem", 32, 3, 2, activation=RELU6)
-    for stage, (expansion, window, channels, blocks, first_stride) in enumerate(stages, start=1):
-        for block, stride in _blocks(stage, blocks, first_stride):
-            wide = builder.channels * expansion
-            _inverted_residual(builder, block, window, wide, channels, stride, RELU6)
-    builder.conv("last", 1280, 1, activation=RELU6)
-    return _with_classes(builder)
-
-
 V3_LARGE = (  # window, channels within, channels, squeeze-and-excite, activation, stride
     (3, 16, 16, False, RELU, 1),
     (3, 64, 24, False, RELU, 2),
@@ -103,6 +60,46 @@ V3_SMALL = (
     (5, 576, 96, True, HARD_SWISH, 1),
     (5, 576, 96, True, HARD_SWISH, 1),
 )
+
+
+def mobilenet_v1(width: int, height: int) -> Graph:
+    """Howard et al., "MobileNets: Efficient Convolutional Neural Networks", 2017, table 1."""
+    builder = NetworkBuilder("mobilenetv1", width, height)
+    builder.conv("stem", 32, 3, 2)
+    stages = ((64, 1, 1), (128, 2, 2), (256, 2, 2), (512, 6, 2), (1024, 2, 2))
+    for stage, (channels, blocks, first_stride) in enumerate(stages, start=1):
+        for name, stride in _blocks(stage, blocks, first_stride):
+            wide = builder.channels
+            builder.conv(f"{name}.depthwise", wide, 3, stride, groups=wide)
+            builder.conv(f"{name}.pointwise", channels, 1)
+    return _with_classes(builder)
+
+
+def _blocks(stage: int, blocks: int, first_stride: int) -> Iterator[tuple[str, int]]:
+    """Yield the name and the stride of each block of a stage: the first one may halve the picture."""
+    for block in range(1, blocks + 1):
+        yield f"stage{stage}.block{block}", first_stride if block == 1 else 1
+
+
+def mobilenet_v2(width: int, height: int) -> Graph:
+    """Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks", 2018, table 2."""
+    return _of_stages("mobilenetv2", V2, width, height)
+
+
+def efficientnet_lite0(width: int, height: int) -> Graph:
+    """EfficientNet-B0 (Tan and Le, 2019) with ReLU6 and without squeeze-and-excite, as TensorFlow has it."""
+    return _of_stages("efficientnet_lite0", LITE0, width, height)
+
+
+def _of_stages(name: str, stages: tuple[tuple[int, int, int, int, int], ...], width: int, height: int) -> Graph:
+    builder = NetworkBuilder(name, width, height)
+    builder.conv("stem", 32, 3, 2, activation=RELU6)
+    for stage, (expansion, window, channels, blocks, first_stride) in enumerate(stages, start=1):
+        for block, stride in _blocks(stage, blocks, first_stride):
+            wide = builder.channels * expansion
+            _inverted_residual(builder, block, window, wide, channels, stride, RELU6)
+    builder.conv("last", 1280, 1, activation=RELU6)
+    return _with_classes(builder)
 
 
 def mobilenet_v3(size: str, width: int, height: int) -> Graph:

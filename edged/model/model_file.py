@@ -14,6 +14,10 @@ from edged.system.python_packages import install_command
 
 MAX_BYTES = 2**30
 
+SUFFIX = ".zst"
+LEVEL = 22  # the highest: a file is written once and read often
+MAX_RATIO = 1000  # a file of weights stays far below it; one made to fill the memory does not
+
 
 def read_content(path: Path) -> bytes:
     """Return the whole file, decompressed. Raises ModelError, also for one beyond the limits."""
@@ -42,11 +46,6 @@ def _require(path: Path) -> None:
             raise ModelError(f"{path}: {problem}; expected an ONNX file")
         if path.stat().st_size > MAX_BYTES:
             raise ModelError(f"{path}: has more than {MAX_BYTES // 2**20} MiB, the most that is supported")
-
-
-SUFFIX = ".zst"
-LEVEL = 22  # the highest: a file is written once and read often
-MAX_RATIO = 1000  # a file of weights stays far below it; one made to fill the memory does not
 
 
 def is_compressed(path: Path) -> bool:

@@ -97,7 +97,6 @@ def run_reference(graph: Graph, wanted: Input | None, frames: Images | Features)
 
 
 def whole_model(model: Model) -> ModelPart:
-    """Return the whole network as one part."""
     return part_of(model, None, None)
 
 

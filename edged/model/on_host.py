@@ -25,9 +25,11 @@ def on_host(operator: OnHost, *inputs: Array) -> Array:
 
 
 def _of_one_frame(operator: OnHost, inputs: tuple[Array, ...]) -> Array:
+    from onnx import helper
+
     evaluator = _evaluator(operator.model)
     feeds = {
-        name: values.reshape(shape).astype(_dtype(kind.tensor_type.elem_type))
+        name: values.reshape(shape).astype(helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type))
         for name, kind, values, shape in zip(
             evaluator.input_names, evaluator.input_types, inputs, operator.reads, strict=True
         )
@@ -43,9 +45,3 @@ def _evaluator(model: bytes) -> "ReferenceEvaluator":
     from onnx.reference import ReferenceEvaluator
 
     return ReferenceEvaluator(onnx.load_from_string(model))
-
-
-def _dtype(element_type: int) -> np.dtype[Any]:
-    from onnx import helper
-
-    return helper.tensor_dtype_to_np_dtype(element_type)

@@ -36,6 +36,8 @@ THRESHOLD = 0.5
 
 log = logging.getLogger(__name__)
 
+Labels = tuple[str, ...]
+
 
 @dataclass(frozen=True)
 class Input:
@@ -138,15 +140,11 @@ def _load(wanted: config.ModelConfig) -> Model:
     if wanted.name in RANDOM:
         return _random(wanted.name, wanted)
     if wanted.name in BUNDLED:
-        return _bundled(wanted.name, wanted)
+        return _from_file(_bundled_file(wanted.name), wanted)
     if wanted.name and is_file_name(wanted.name):
         raise ModelError(f"there is no model {wanted.name}: give a file by path: {wanted.name}, without name")
     problem = "no model is given" if wanted.name is None else f"there is no model {wanted.name}"
     raise ModelError(f"{problem}: name one of {', '.join(BUNDLED + RANDOM)}, or give the path of an ONNX file")
-
-
-def _bundled(name: str, wanted: config.ModelConfig) -> Model:
-    return _from_file(_bundled_file(name), wanted)
 
 
 def _bundled_file(name: str) -> Path:
@@ -284,9 +282,6 @@ def _wanted_scores(wanted: config.ModelConfig, metadata: Metadata) -> WantedScor
     kind = wanted.scores or metadata.scores or "auto"
     source: ScoresKnownBy = "config" if wanted.scores else "file"
     return WantedScores(kind, source, wanted.threshold, wanted.thresholds)
-
-
-Labels = tuple[str, ...]
 
 
 def _labels(graph: Graph, path: Path, scores: WantedScores, given: Callable[[int], Labels | None]) -> Labels:

@@ -31,6 +31,11 @@ from edged.model.token_passes import fuse_gelu, fuse_scale
 
 IMAGE_RANK = 3  # channels, rows, columns
 
+GATES = {  # x times one of these is another activation
+    SIGMOID: Activation("silu"),
+    HARD_SIGMOID: HARD_SWISH,
+}
+
 
 def simplify(graph: Graph) -> Graph:
     """Apply all passes: no batch norm on images, no identity, nothing unused, sums and activations fused.
@@ -173,12 +178,6 @@ def fuse_activation(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dens
         else:
             written[operator.output] = operator
     return remove_unused(_rebuilt(graph, list(written.values())))
-
-
-GATES = {  # x times one of these is another activation
-    SIGMOID: Activation("silu"),
-    HARD_SIGMOID: HARD_SWISH,
-}
 
 
 def fuse_swish(graph: Graph) -> Graph:

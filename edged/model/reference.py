@@ -234,13 +234,12 @@ COMBINATIONS: Mapping[str, Callable[[Array, Array], Array]] = {
 @output_of.register
 def _combine(operator: graph.Combine, x: Array, *others: Array) -> Array:
     """Combine; kernels read features as the channels of a single pixel, [n, features, 1, 1], and so may `x` be."""
-    y = others[0] if operator.constant is None else _for_frames(operator.constant, x)
+    if operator.constant is None:
+        y = others[0]
+    else:
+        y = operator.constant.astype(x.dtype)
+        y = y.reshape(1, *y.shape, *(1,) * (x.ndim - 1 - y.ndim))  # its first axis is that of the channels
     return COMBINATIONS[operator.kind](*((y, x) if operator.is_reversed else (x, y)))
-
-
-def _for_frames(constant: Float32, x: Array) -> Array:
-    """Return a constant with as many axes as `x`, in its dtype: its first one is that of the channels."""
-    return constant.astype(x.dtype).reshape(1, *constant.shape, *(1,) * (x.ndim - 1 - constant.ndim))
 
 
 @output_of.register

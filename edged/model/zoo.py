@@ -16,6 +16,24 @@ CLASSES = 1000
 
 Build = Callable[[int, int], Graph]  # for inputs of width × height
 
+VGG = {  # convolutions of 3×3 in each stage
+    11: (1, 1, 2, 2, 2),
+    13: (2, 2, 2, 2, 2),
+    16: (2, 2, 3, 3, 3),
+    19: (2, 2, 4, 4, 4),
+}
+INCEPTIONS = {  # channels: 1×1; 1×1 then 3×3; 1×1 then 3×3; 1×1 behind a pool
+    "3a": (64, 96, 128, 16, 32, 32),
+    "3b": (128, 128, 192, 32, 96, 64),
+    "4a": (192, 96, 208, 16, 48, 64),
+    "4b": (160, 112, 224, 24, 64, 64),
+    "4c": (128, 128, 256, 24, 64, 64),
+    "4d": (112, 144, 288, 32, 64, 64),
+    "4e": (256, 160, 320, 32, 128, 128),
+    "5a": (256, 160, 320, 32, 128, 128),
+    "5b": (384, 192, 384, 48, 128, 128),
+}
+
 
 def alexnet(width: int, height: int) -> Graph:
     """Krizhevsky, "One weird trick for parallelizing convolutional neural networks", 2014."""
@@ -28,14 +46,6 @@ def alexnet(width: int, height: int) -> Graph:
         builder.conv(f"conv{number}", channels, 3)
     builder.max_pool("pool5", 3, 2)
     return _with_dense_end(builder)
-
-
-VGG = {  # convolutions of 3×3 in each stage
-    11: (1, 1, 2, 2, 2),
-    13: (2, 2, 2, 2, 2),
-    16: (2, 2, 3, 3, 3),
-    19: (2, 2, 4, 4, 4),
-}
 
 
 def vgg(depth: int, width: int, height: int) -> Graph:
@@ -74,19 +84,6 @@ def squeezenet(version: str, width: int, height: int) -> Graph:
     builder.conv("conv10", CLASSES, 1)
     builder.mean()
     return builder.graph()
-
-
-INCEPTIONS = {  # channels: 1×1; 1×1 then 3×3; 1×1 then 3×3; 1×1 behind a pool
-    "3a": (64, 96, 128, 16, 32, 32),
-    "3b": (128, 128, 192, 32, 96, 64),
-    "4a": (192, 96, 208, 16, 48, 64),
-    "4b": (160, 112, 224, 24, 64, 64),
-    "4c": (128, 128, 256, 24, 64, 64),
-    "4d": (112, 144, 288, 32, 64, 64),
-    "4e": (256, 160, 320, 32, 128, 128),
-    "5a": (256, 160, 320, 32, 128, 128),
-    "5b": (384, 192, 384, 48, 128, 128),
-}
 
 
 def googlenet(width: int, height: int) -> Graph:

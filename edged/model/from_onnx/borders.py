@@ -20,23 +20,17 @@ def slice_(node: OnnxNode, scope: Scope) -> None:
     """Convert a Slice: of every n-th row and column from the first to the last, of channels, or to a view."""
     value = scope.raw_value(node.input(0))
     cuts = tuple(zip(*_slice_arguments(node, scope), strict=True))
-    if value.zero is not None or (_is_image(value) and all(_is_every_nth(value, *cut) for cut in cuts)):
+    is_image = len(value.shape) == 3 and value.has_batch and value.strides is None
+    if value.zero is not None or (is_image and all(_is_every_nth(value, *cut) for cut in cuts)):
         _every_nth(node, scope, cuts)
         return
     value = scope.floats(node.input(0))
     ranges = dict(_range(value, *cut) for cut in cuts)
-    if ranges.keys() == {1} and _has_channels(value):
+    has_channels = len(value.shape) in {1, 3} and value.has_batch and value.strides is None
+    if ranges.keys() == {1} and has_channels:
         select(scope, node.input(0), node.output, ranges[1])
     else:
         scope.define(node.output, sliced(scope, value, ranges))
-
-
-def _is_image(value: Value) -> bool:
-    return len(value.shape) == 3 and value.has_batch and value.strides is None
-
-
-def _has_channels(value: Value) -> bool:
-    return len(value.shape) in {1, 3} and value.has_batch and value.strides is None
 
 
 def _is_every_nth(value: Value, start: int, end: int, axis: int, step: int) -> bool:

@@ -17,7 +17,6 @@ OF_AXES = {"Reshape", "Slice", "Squeeze", "Unsqueeze"}  # kinds whose inputs but
 
 
 def constant(node: OnnxNode) -> Constant:
-    """Return the value of a Constant node."""
     tensor = node.tensor("value")
     if tensor is not None:
         return array_of(tensor)
@@ -91,14 +90,6 @@ def _dropout(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     return inputs[0]
 
 
-def _cast(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
-    return inputs[0].astype(helper.tensor_dtype_to_np_dtype(node.integer("to", 0)))
-
-
-def _concat(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
-    return np.concatenate(inputs, axis=node.integer("axis", 0))
-
-
 def _constant_of_shape(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     dims = [int(size) for size in inputs[0].tolist()]
     if any(size < 0 for size in dims):
@@ -112,10 +103,6 @@ def _product(numbers: Sequence[int]) -> int:
     for number in numbers:
         product *= number
     return product
-
-
-def _gather(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
-    return np.take(inputs[0], inputs[1].astype(np.int64), axis=node.integer("axis", 0))
 
 
 def _reshape(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
@@ -147,18 +134,6 @@ def _slice(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     return inputs[0][tuple(places)]
 
 
-def _squeeze(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
-    return np.squeeze(inputs[0], _axes(node, inputs))
-
-
-def _transpose(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
-    return np.transpose(inputs[0], node.integers("perm"))
-
-
-def _unsqueeze(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
-    return np.expand_dims(inputs[0], _axes(node, inputs) or ())
-
-
 def _binary(
     function: Callable[[Constant, Constant], Constant],
 ) -> Callable[[OnnxNode, Sequence[Constant]], Constant]:
@@ -182,19 +157,19 @@ def _divide(a: NDArray[Any], b: NDArray[Any]) -> Constant:
 FOLDED: Mapping[str, Folding] = {
     "Add": _binary(np.add),
     "BatchNormalization": _batch_norm,
-    "Cast": _cast,
-    "Concat": _concat,
+    "Cast": lambda node, inputs: inputs[0].astype(helper.tensor_dtype_to_np_dtype(node.integer("to", 0))),
+    "Concat": lambda node, inputs: np.concatenate(inputs, axis=node.integer("axis", 0)),
     "ConstantOfShape": _constant_of_shape,
     "Div": _binary(_divide),
     "Dropout": _dropout,
-    "Gather": _gather,
+    "Gather": lambda node, inputs: np.take(inputs[0], inputs[1].astype(np.int64), axis=node.integer("axis", 0)),
     "Identity": lambda node, inputs: inputs[0],
     "Mul": _binary(np.multiply),
     "Reshape": _reshape,
     "Shape": _shape,
     "Slice": _slice,
-    "Squeeze": _squeeze,
+    "Squeeze": lambda node, inputs: np.squeeze(inputs[0], _axes(node, inputs)),
     "Sub": _binary(np.subtract),
-    "Transpose": _transpose,
-    "Unsqueeze": _unsqueeze,
+    "Transpose": lambda node, inputs: np.transpose(inputs[0], node.integers("perm")),
+    "Unsqueeze": lambda node, inputs: np.expand_dims(inputs[0], _axes(node, inputs) or ()),
 }

@@ -18,7 +18,10 @@ def gemm(node: OnnxNode, scope: Scope) -> None:
     """Convert alpha · A · B + beta · C, where A is computed and B and C are constant."""
     if node.integer("transA", 0):
         raise ModelError("attribute transA is supported only as 0")
-    weight = _times(_matrix(scope, node.input(1)), node.real("alpha", 1.0))
+    weight = scope.weights(node.input(1))
+    if weight.ndim != 2:
+        raise ModelError(f"input {node.input(1)} has shape {weight.shape}; supported is a matrix")
+    weight = _times(weight, node.real("alpha", 1.0))
     weight = weight if node.integer("transB", 0) else weight.T
     bias = np.zeros(len(weight), np.float32)
     if node.input(2):
@@ -134,13 +137,6 @@ def _matrices(scope: Scope, value: Value, axes: Axes, lead: Shape) -> str:
 def _times(weight: Float32, factor: float) -> Float32:
     with np.errstate(over="ignore", invalid="ignore"):  # found by as_weights
         return as_weights(weight * np.float32(factor), f"weights times {factor:g}")
-
-
-def _matrix(scope: Scope, name: str) -> Float32:
-    weight = scope.weights(name)
-    if weight.ndim != 2:
-        raise ModelError(f"input {name} has shape {weight.shape}; supported is a matrix")
-    return weight
 
 
 def _push_dense(node: OnnxNode, scope: Scope, weight: Float32, bias: Float32, *, quantized: bool) -> None:

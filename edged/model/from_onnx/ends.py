@@ -95,7 +95,10 @@ def is_channels_last(file: OnnxFile, source: str) -> bool:
     if sizes[1] in PICTURES and sizes[3] > 0 and sizes[3] not in PICTURES:
         return False
     is_last = _last_by_nodes(file.model.graph, source)
-    return _last_by_sizes(sizes) if is_last is None else is_last
+    if is_last is not None:
+        return is_last
+    _, first, second, last = sizes  # only the last one can be that of channels
+    return first not in PICTURES and (last == CHANNELS or (last == 1 and second != 1))
 
 
 def _last_by_nodes(graph: onnx.GraphProto, source: str) -> bool | None:
@@ -112,12 +115,6 @@ def _last_by_nodes(graph: onnx.GraphProto, source: str) -> bool | None:
         elif node.op_type not in MOVES_AXES.split():
             tensors.update(node.output)
     return None
-
-
-def _last_by_sizes(sizes: Sequence[int]) -> bool:
-    """Return whether only the last size can be that of channels."""
-    _, first, second, last = sizes
-    return first not in PICTURES and (last == CHANNELS or (last == 1 and second != 1))
 
 
 def _listed(entries: Sequence[onnx.ValueInfoProto], what: str) -> str:

@@ -62,7 +62,7 @@ def convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
             constants[name] = _as_single(node, index, name, constant)
         elif name:
             _require_same_size(node, index, name)
-            values[name] = _read(scope, name)
+            values[name] = scope.in_order(integers_of(scope, scope.view_of(name)))
     if node.kind in {"Resize", "Upsample"}:
         first = node.input(0)
         dims = constants[first].shape if first in constants else values[first].dims
@@ -177,11 +177,6 @@ def _require_fixed_sizes(proto: onnx.NodeProto, node: OnnxNode, constants: Conta
         for index, name in enumerate(each.input):
             if _decides_size(each.op_type, index) and name and name not in own and name not in constants:
                 raise ModelError(f"{where} writes a size that depends on the picture, by {name}: {FIXED}")
-
-
-def _read(scope: Scope, name: str) -> Value:
-    """Return an input in the file's order of axes."""
-    return scope.in_order(integers_of(scope, scope.view_of(name)))
 
 
 def _as_single(node: OnnxNode, index: int, name: str, constant: Constant) -> Constant:

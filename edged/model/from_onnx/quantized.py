@@ -21,7 +21,6 @@ from edged.model.graph import (
     Flatten,
     Float32,
     Int32,
-    Pair,
     Quantize,
     QuantizedConv,
     QuantizedDense,
@@ -42,7 +41,9 @@ def quantize(node: OnnxNode, scope: Scope) -> None:
     value = scope.floats(node.input(0))
     has_channels = value.has_batch and len(value.shape) in {1, 3}  # which layers read in this order
     value = scope.in_order(value) if has_channels and not scope.is_whole(value) else scope.elements(value)
-    operator = Quantize(node.output, (value.tensor,), node.output, scale, _bounds(dtype, zero))
+    limits = np.iinfo(dtype)
+    bounds = int(limits.min) - zero, int(limits.max) - zero
+    operator = Quantize(node.output, (value.tensor,), node.output, scale, bounds)
     scope.push_seen(operator, replace(value, tensor=node.output, dtype=dtype, zero=zero))
 
 
@@ -53,7 +54,10 @@ def dequantize(node: OnnxNode, scope: Scope) -> None:
         _define_weights(node, scope, numbers)
         return
     scale, zero, _ = _scalar_grid(node, scope, 1, 2)
-    steps = _steps(scope, node.input(0), zero)
+    value = scope.view_of(node.input(0))
+    if value.dtype not in STEP_TYPES:
+        raise ModelError(f"input {node.input(0)} is of type {value.dtype}; supported are int8 and uint8")
+    steps = _from_zero(scope, value if value.zero is not None else scope.elements(value), zero)
     operator = Dequantize(node.output, (steps.tensor,), node.output, scale)
     scope.push_seen(operator, replace(steps, tensor=node.output, dtype="float32", zero=None))
 
@@ -137,14 +141,10 @@ def _numbers(layer: QuantizedLayer, bias: Float32) -> tuple[Steps, Int32, Float3
         is_bias = products.max() <= LARGEST_SUM
         why = "its bias is too large for its scales" if is_bias else "an output sums too many large weights"
         raise InvalidNodeError(f"could reach sums of {largest.max():.2g}, which int32 does not hold: {why}")
-    return _smallest(weight.steps), steps.astype(np.int32), factor
-
-
-def _smallest(steps: NDArray[np.int64]) -> Steps:
-    """Return steps of weights in bytes if they fit."""
-    limits = np.iinfo(np.int8)
-    fits = limits.min <= steps.min(initial=0) and steps.max(initial=0) <= limits.max
-    return np.ascontiguousarray(steps, np.int8) if fits else np.ascontiguousarray(steps, np.int16)
+    numbers, limits = weight.steps, np.iinfo(np.int8)
+    fits = limits.min <= numbers.min(initial=0) and numbers.max(initial=0) <= limits.max
+    smallest = np.ascontiguousarray(numbers, np.int8) if fits else np.ascontiguousarray(numbers, np.int16)
+    return smallest, steps.astype(np.int32), factor
 
 
 def _bias_steps(layer: QuantizedLayer, bias: Float32, factor: Float32) -> NDArray[np.float64]:
@@ -175,20 +175,6 @@ def _check_scale(scale: Constant) -> None:
     numbers = scale.astype(np.float64)
     if not np.isfinite(numbers).all() or (numbers <= 0).any():
         raise InvalidNodeError(f"has a scale of {numbers.min():g}; expected numbers above 0")
-
-
-def _bounds(dtype: str, zero: int) -> Pair:
-    """Return the steps of the smallest and the largest integer."""
-    limits = np.iinfo(dtype)
-    return int(limits.min) - zero, int(limits.max) - zero
-
-
-def _steps(scope: Scope, name: str, zero: int) -> Value:
-    """Return a tensor of integers as steps from this zero point."""
-    value = scope.view_of(name)
-    if value.dtype not in STEP_TYPES:
-        raise ModelError(f"input {name} is of type {value.dtype}; supported are int8 and uint8")
-    return _from_zero(scope, value if value.zero is not None else scope.elements(value), zero)
 
 
 def _from_zero(scope: Scope, value: Value, zero: int) -> Value:

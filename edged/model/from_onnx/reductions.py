@@ -62,20 +62,16 @@ def norm(node: OnnxNode, scope: Scope) -> None:
         raise ModelError("attribute noop_with_empty_axes is supported only as 0")
     value = scope.elements(scope.floats(node.input(0)))
     powers, reduced = f"{node.output}/powers", f"{node.output}/reduced"
-    scope.push_seen(_power(node.kind, value.tensor, powers), replace(value, tensor=powers))
+    power: Operator = Combine(powers, (value.tensor, value.tensor), powers, "multiply")
+    if node.kind == "ReduceL1":
+        power = Activate(powers, (value.tensor,), powers, Activation("absolute"))
+    scope.push_seen(power, replace(value, tensor=powers))
     reduce(replace(node, kind=NORMS[node.kind], inputs=(powers, *node.inputs[1:]), outputs=(reduced,)), scope)
     found = scope.elements(scope.floats(reduced))
     if node.kind == "ReduceL2":
         count = math.prod(value.dims) // math.prod(found.dims)
         found = replace(found, tensor=_root(scope, found.tensor, node.output, count))
     scope.define(node.output, found)
-
-
-def _power(kind: str, tensor: str, output: str) -> Operator:
-    """Return the operator of what is reduced."""
-    if kind == "ReduceL1":
-        return Activate(output, (tensor,), output, Activation("absolute"))
-    return Combine(output, (tensor, tensor), output, "multiply")
 
 
 def _root(scope: Scope, tensor: str, output: str, count: int) -> str:

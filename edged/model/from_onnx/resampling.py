@@ -87,14 +87,6 @@ def _half_pixel_symmetric(y: Float32, axis: Resampling) -> Float32:
     return x.astype(np.float32)
 
 
-def _pytorch_half_pixel(y: Float32, axis: Resampling) -> Float32:
-    return _half_pixel(y, axis) if axis.wanted > 1 else y
-
-
-def _align_corners(y: Float32, axis: Resampling) -> Float32:
-    return y * np.float32(axis.given - 1) / np.float32(axis.wanted - 1) if axis.wanted > 1 else y
-
-
 def _of_region(y: Float32, axis: Resampling) -> Float32:
     first, last = axis.region
     reach = np.float32(axis.given - 1)
@@ -104,11 +96,13 @@ def _of_region(y: Float32, axis: Resampling) -> Float32:
 
 
 COORDINATES: Mapping[str, Callable[[Float32, Resampling], Float32]] = {
-    "align_corners": _align_corners,
+    "align_corners": lambda y, axis: (
+        y * np.float32(axis.given - 1) / np.float32(axis.wanted - 1) if axis.wanted > 1 else y
+    ),
     "asymmetric": lambda y, axis: y / axis.scale,
     "half_pixel": _half_pixel,
     "half_pixel_symmetric": _half_pixel_symmetric,
-    "pytorch_half_pixel": _pytorch_half_pixel,
+    "pytorch_half_pixel": lambda y, axis: _half_pixel(y, axis) if axis.wanted > 1 else y,
     "tf_crop_and_resize": _of_region,
     "tf_half_pixel_for_nn": lambda y, axis: (y + HALF) / axis.scale,
 }

@@ -197,14 +197,11 @@ class Scope:
         if name in self._constants:
             raise ModelError(f"input {name} is constant; supported is a tensor that the network computes")
         if name not in self._values:
-            raise ModelError(f"reads tensor {name}, which nothing before it writes{self._why_missing(name)}")
+            why = ": the file lacks it"
+            if writer := self.writers.get(name):
+                why = f", only node {writer} after it: the graph has a cycle or its nodes are not in order"
+            raise ModelError(f"reads tensor {name}, which nothing before it writes{why}; export the network again")
         return self._values[name]
-
-    def _why_missing(self, name: str) -> str:
-        if writer := self.writers.get(name):
-            problem = "the graph has a cycle or its nodes are not in order"
-            return f", only node {writer} after it: {problem}; export the network again"
-        return ": the file lacks it; export the network again"
 
     def any_value(self, name: str) -> Value:
         """Return a tensor of any type, with or without a batch, in its order, without pending steps or pads."""

@@ -12,8 +12,6 @@ from edged.model.graph import Shape
 
 
 class ViewAxis(NamedTuple):
-    """An axis of a view."""
-
     size: int
     stride: int
 

@@ -80,16 +80,10 @@ def reshape(node: OnnxNode, scope: Scope) -> None:
     if wanted.count(-1) == 1 and rest > 0 and math.prod(old) % rest == 0:
         wanted[wanted.index(-1)] = math.prod(old) // rest
     if any(number < 1 for number in wanted) or math.prod(wanted) != math.prod(old):
-        raise ModelError(
-            f"makes {old} into {list(shape)}; supported is a shape of as many values{_of_batch(scope)}"
-        )
+        found = f"the file fixes a batch of {scope.batch} frames, of which edged computes one"
+        hint = f". Perhaps since {found}: export it with a batch of 1, or an open one" if scope.batch > 1 else ""
+        raise ModelError(f"makes {old} into {list(shape)}; supported is a shape of as many values{hint}")
     _see(node, scope, tuple(wanted))
-
-
-def _of_batch(scope: Scope) -> str:
-    """Return what to do where a size may be that of a batch of more than one frame."""
-    found = f"the file fixes a batch of {scope.batch} frames, of which edged computes one"
-    return f". Perhaps since {found}: export it with a batch of 1, or an open one" if scope.batch > 1 else ""
 
 
 def squeeze(node: OnnxNode, scope: Scope) -> None:
@@ -166,21 +160,18 @@ def _see(node: OnnxNode, scope: Scope, dims: Shape) -> None:
 
 def as_shape(scope: Scope, value: Value, dims: Shape) -> Value:
     """Return the same values in the same order with the file's shape `dims`, for a batch of one."""
+    has_batch = len(dims) > 1 and dims[0] == 1
+    shape = dims[1:] if has_batch else dims
     if value.strides is None:
-        has_batch = len(dims) > 1 and dims[0] == 1
-        return replace(value, shape=dims[1:] if has_batch else dims, has_batch=has_batch)
+        return replace(value, shape=shape, has_batch=has_batch)
     if axes := reshaped(value.axes, dims):
         return scope.view(value, axes, value.offset)
     begin = trailing(value.axes, dims[-1]) if dims else None
     if begin is None or not _is_joined(value.dims[begin:], dims):
         return as_shape(scope, scope.in_order(value), dims)
     axes = (*value.axes[begin:], *value.axes[:begin])
-    return replace(scope.seen_joined(scope.rearranged(value, axes, _frame(dims)), dims), dtype=value.dtype)
-
-
-def _frame(dims: Shape) -> Shape:
-    """Return the shape of the graph's tensor for a file's shape with its last axis as channels."""
-    return joined(dims[1:] if len(dims) > 1 and dims[0] == 1 else dims)
+    tensor = scope.rearranged(value, axes, joined(shape))  # the graph has the last axis as channels
+    return replace(scope.seen_joined(tensor, dims), dtype=value.dtype)
 
 
 def _is_joined(last: Shape, dims: Shape) -> bool:
