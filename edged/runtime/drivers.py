@@ -61,7 +61,8 @@ def why_drivers_may_not_be_loaded() -> str:
     if done.returncode < 0:
         return f"the OpenCL devices cannot be listed: {why_ended(done)}; {REMEDY}"
     if done.returncode == 0:
-        _remember()
+        with suppress(ConfigError, OSError):  # the next start asks again
+            _remembered().save(_what_is_loaded(), ())
     return ""
 
 
@@ -118,11 +119,6 @@ def _is_remembered() -> bool:
     with suppress(ConfigError):
         return _remembered().load(_what_is_loaded()) is not None
     return False
-
-
-def _remember() -> None:
-    with suppress(ConfigError, OSError):  # the next start asks again
-        _remembered().save(_what_is_loaded(), ())
 
 
 def _what_is_loaded() -> str:

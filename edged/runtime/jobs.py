@@ -43,7 +43,8 @@ def compute(
     """
     remaining, submitted = iter(pictures), deque[SubmittedJob]()
     while group := list(islice(remaining, batch)):
-        submitted.append(_submit(runtime, group))
+        frames = [each for each in group if not isinstance(each, str)]
+        submitted.append(SubmittedJob(group, runtime.submit(np.stack(frames)) if frames else None))
         if len(submitted) > ahead:
             yield submitted.popleft().wait()
     while submitted:
@@ -56,8 +57,3 @@ def not_finite(outputs: Outputs) -> str:
     if finite.all():
         return ""
     return f"{np.count_nonzero(~finite)} of the network's {finite.size} outputs are NaN or infinite"
-
-
-def _submit(runtime: ModelRuntime, pictures: Sequence[Prepared]) -> SubmittedJob:
-    frames = [each for each in pictures if not isinstance(each, str)]
-    return SubmittedJob(pictures, runtime.submit(np.stack(frames)) if frames else None)
