@@ -61,7 +61,10 @@ class Rails:
             names = ", ".join(self.unread_attributed)
             reasons.append(f"no joules of predictions: the worker's rails {names} are not read")
         if self.unreadable:
-            reasons += [*_by_reason(self.unreadable), "`edged devices` says what to do"]
+            for reason in dict.fromkeys(each.reason for each in self.unreadable):
+                names = ", ".join(each.name for each in self.unreadable if each.reason == reason)
+                reasons.append(f"{names}: {reason}")
+            reasons.append("`edged devices` says what to do")
         if not self.rails and not reasons:
             reasons.append(self._no_rails_note())
         return reasons
@@ -98,11 +101,6 @@ def find_rails(energy: config.EnergyConfig, attributed_rails: tuple[str, ...] | 
     others = tuple(rail for rail in readable if rail not in chosen)
     silent = not found and is_without_energy(energy.sysfs)
     return Rails(energy, tuple(chosen), others, unreadable, missing, attributed_rails, silent)
-
-
-def _by_reason(unreadable: Sequence[Unreadable]) -> list[str]:
-    reasons = dict.fromkeys(each.reason for each in unreadable)
-    return [f"{', '.join(u.name for u in unreadable if u.reason == reason)}: {reason}" for reason in reasons]
 
 
 def _distinct(found: Sequence[Rail | Unreadable]) -> list[Rail | Unreadable]:

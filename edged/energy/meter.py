@@ -72,7 +72,6 @@ class Meter:
 
     @property
     def rails(self) -> KeysView[str]:
-        """Return the names of all rails."""
         return self._sums.keys()
 
     @property

@@ -12,6 +12,11 @@ from edged.energy.bounded import bounded
 RULES = "/etc/udev/rules.d/71-edged-energy.rules"
 RAPL = ("energy_uj", "max_energy_range_uj")  # without the second file a wrap looks like a reset
 
+MICRO = 1e-6
+MILLI = 1e-3
+ALL_ONES = {2**32 - 1, 2**63 - 1, 2**64 - 1}
+LARGEST_BYTES = 64  # longest file with a number, in bytes
+
 
 def remedies_for(files: Sequence[Path]) -> tuple[str, str]:
     """Return shell commands that permit reading; all zones of RAPL share them.
@@ -53,12 +58,6 @@ def _group() -> str:
         return grp.getgrgid(os.getegid()).gr_name
     except KeyError:
         return str(os.getegid())
-
-
-MICRO = 1e-6
-MILLI = 1e-3
-ALL_ONES = {2**32 - 1, 2**63 - 1, 2**64 - 1}
-LARGEST_BYTES = 64  # longest file with a number, in bytes
 
 
 @dataclass(frozen=True)

@@ -145,9 +145,5 @@ def _rail(zone: Path) -> Rail:
     is_part = zone.name.count(":") > 1
     name = f"{text_of(package / 'name') or package.name}.{kind}" if is_part else kind
     overlaps = (is_part and kind not in APART) or kind == WHOLE_PLATFORM
-    return Rail(name, zone / "energy_uj", _range_joules(zone), overlaps)
-
-
-def _range_joules(zone: Path) -> float | None:
-    text = text_of(zone / "max_energy_range_uj")
-    return int(text) * MICRO if text.isdecimal() else None
+    most = text_of(zone / "max_energy_range_uj")
+    return Rail(name, zone / "energy_uj", int(most) * MICRO if most.isdecimal() else None, overlaps)
