@@ -106,7 +106,6 @@ class Chart:
         self._elements += [*self._grid()]
 
     def line(self, points: Sequence[Point], color: str = "#222", dashed: bool = False) -> None:
-        """Draw a line from point to point."""
         places = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(self._place, points))
         dash = ' stroke-dasharray="6 4"' if dashed else ""
         self._elements.append(f'<polyline points="{places}" fill="none" stroke="{color}" stroke-width="2"{dash}/>')
@@ -131,7 +130,8 @@ class Chart:
         width = len(text) * LETTER
         for dx, dy in _places_around(width):
             box = (x + dx, y + dy - FONT, x + dx + width, y + dy + 3)
-            if _inside(box) and not any(_overlap(box, other) for other in self._taken):
+            fits = box[0] >= LEFT and box[1] >= TOP and box[2] <= WIDTH - RIGHT and box[3] <= HEIGHT - BOTTOM
+            if fits and not any(_overlap(box, other) for other in self._taken):
                 self._taken.append(box)
                 near_x, near_y = min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])
                 self._elements.append(f'<path d="M{x:.1f} {y:.1f}L{near_x:.1f} {near_y:.1f}" stroke="#888"/>')
@@ -194,10 +194,6 @@ def _along(start: Point, end: Point) -> Iterator[Box]:
     for step in range(steps + 1):
         x, y = (a + (b - a) * step / steps for a, b in zip(start, end, strict=True))
         yield x - 3, y - 3, x + 3, y + 3
-
-
-def _inside(box: Box) -> bool:
-    return box[0] >= LEFT and box[1] >= TOP and box[2] <= WIDTH - RIGHT and box[3] <= HEIGHT - BOTTOM
 
 
 def _overlap(one: Box, other: Box) -> bool:

@@ -25,6 +25,8 @@ Floats = npt.NDArray[np.float32]
 MARGIN = 0.03
 NORMAL = np.array([NormalDist().inv_cdf((byte + 0.5) / 256) for byte in range(256)])
 
+Colour = tuple[int, int, int]
+
 
 def draw_backdrop(rng: np.random.Generator, width: int, height: int, bands: tuple[Band, ...]) -> Pixels:
     """Draw a background, uint8 [height, width, 3] RGB; its colour is in the first band, clutter in any."""
@@ -68,9 +70,6 @@ def _stretch(cells: Pixels, width: int, height: int) -> Pixels:
 
 def _as_pixels(array: object) -> Pixels:
     return np.asarray(array, np.uint8)
-
-
-Colour = tuple[int, int, int]
 
 
 def _pen(rng: np.random.Generator, picture: Pixels, most: float = 0.04) -> int:
