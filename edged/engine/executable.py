@@ -14,7 +14,7 @@ from edged.engine.launch import Argument, HostCall, Launch, PlanStep, Weights
 from edged.engine.layout import Tensor
 from edged.engine.memory import Arena
 from edged.engine.opencl import cl, device_error, device_errors
-from edged.engine.packed import MappedWeights, Packed, Source, WeightBuffers, pack
+from edged.engine.packed import MappedWeights, Source, WeightBuffers, pack
 from edged.engine.planner import Plan
 from edged.engine.programs import Programs
 
@@ -157,17 +157,16 @@ class Executable:
             case Weights():
                 array = self._packed(argument)
                 self.weight_bytes[argument] = array.nbytes
-                return self.weights.memory_of(argument) if self.weights else self._copy(array)
+                if self.weights:
+                    return self.weights.memory_of(argument)
+                flags = cl.mem_flags.READ_ONLY | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
+                return cl.Buffer(self._context, flags, hostbuf=array)
 
     def _buffers_in_place(self, device: Device) -> WeightBuffers | None:
         """Return buffers over weights that are mapped, if the device is a CPU, which can use them there."""
         if device.kind != "cpu" or not isinstance(self._packed, MappedWeights):
             return None
         return WeightBuffers(self._context, self._packed, int(self._context.devices[0].max_mem_alloc_size))
-
-    def _copy(self, array: Packed) -> Any:
-        flags = cl.mem_flags.READ_ONLY | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
-        return cl.Buffer(self._context, flags, hostbuf=array)
 
     def _end(self, nbytes: int, *, shared: bool) -> Any:
         """Return a buffer for images or outputs."""

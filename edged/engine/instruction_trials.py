@@ -56,7 +56,10 @@ def trials(device: Device, cache: Path | None = None) -> Mapping[str, str]:
     found = json.loads(bytes(kept)) if kept else {}
     if tuple(found) != offered:
         found = _tried(device, offered)
-        _save(entries, key, found)
+        try:
+            entries.save(key, [json.dumps(found).encode()])
+        except OSError as error:
+            log.warning("trials of instructions cannot be kept, so the next start will repeat them: %s", error)
     return found
 
 
@@ -87,13 +90,6 @@ def _try(device: Device, name: str) -> str:
         log.info("%s", error)
         return str(error)
     return RIGHT
-
-
-def _save(entries: CacheEntries, key: str, found: Mapping[str, str]) -> None:
-    try:
-        entries.save(key, [json.dumps(found).encode()])
-    except OSError as error:
-        log.warning("trials of instructions cannot be kept, so the next start will repeat them: %s", error)
 
 
 def main() -> None:

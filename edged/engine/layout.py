@@ -23,6 +23,8 @@ from edged.model.graph import Pads, Pair, Shape
 
 Defines = Mapping[str, int]
 
+Elements = NDArray[Any]  # of a tensor's dtype
+
 
 def float_bits(number: float) -> int:
     """Return the bits of a float32, by which a macro holds it exactly."""
@@ -154,9 +156,6 @@ def image_shape(shape: Shape) -> tuple[int, int, int]:
     """
     channels, height, *rest = (*shape, 1, 1)
     return channels, height, math.prod(rest)
-
-
-Elements = NDArray[Any]  # of a tensor's dtype
 
 
 def memory_for(tensor: Tensor, frames: int) -> Elements:

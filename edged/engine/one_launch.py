@@ -149,19 +149,16 @@ class Composer:
         launch = replace(first, kernel="one_launch", operator=f"{first.operator} … {last.operator}")
         steps = []
         with device_errors(name, f"preparing one launch of {launch.operator}"):
-            counters = self._new_counters(len(composition.kernels))
+            zeros = np.zeros((COUNTER_LINES * len(composition.kernels) + 1) * LINE_BYTES, np.uint8)
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+            counters = cl.Buffer(self._context, flags, hostbuf=zeros)
+            self._counters.append(counters)
             for ends in zip(executable.images, executable.outputs, strict=True):
                 kernel = self._programs.composed(source)
                 buffers = (counters, np.int32(1), executable.arena, *ends, *self._weights)
                 kernel.set_args(*buffers)
                 steps.append(OneLaunchStep(launch, kernel, buffers, self._device.compute_units, name))
         return steps
-
-    def _new_counters(self, kernels: int) -> Any:
-        zeros = np.zeros((COUNTER_LINES * kernels + 1) * LINE_BYTES, np.uint8)
-        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-        self._counters.append(cl.Buffer(self._context, flags, hostbuf=zeros))
-        return self._counters[-1]
 
     def waits_given_up(self, queue: Any) -> int:
         """Return how many waits of a group for another were given up; waits for what `queue` has to do."""

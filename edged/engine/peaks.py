@@ -29,6 +29,8 @@ READ_STEPS = 256  # vectors that a work-item reads
 LONG_ENOUGH_S = 0.02  # enough to make the cost of a start negligible
 RUNS = 8  # the best one counts: other load can only slow a run down
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Peaks:
@@ -46,7 +48,9 @@ def measure(device: Device) -> Peaks:
     """Keep the whole of `device` busy for about a second. Raises DeviceError."""
     with device_errors(device.name, "measuring its peaks"):
         bench = PeakBench(device)
-        return Peaks(max(_flops_per_s(bench, operation) for operation in ("mad", "fma")), _bytes_per_s(bench))
+        flops_per_s = max(_flops_per_s(bench, operation) for operation in ("mad", "fma"))
+        reading = ReadBenchmark(bench, min(READ_BYTES, bench.memory_bytes // 8))
+        return Peaks(flops_per_s, reading.nbytes / min(reading.seconds() for _ in range(RUNS)))
 
 
 class PeakBench:
@@ -97,11 +101,6 @@ def multiply_add(bench: PeakBench, kernel: Any, out: Any, steps: int) -> float:
     return bench.seconds(kernel, bench.items)
 
 
-def _bytes_per_s(bench: PeakBench) -> float:
-    reading = ReadBenchmark(bench, min(READ_BYTES, bench.memory_bytes // 8))
-    return reading.nbytes / min(reading.seconds() for _ in range(RUNS))
-
-
 class ReadBenchmark:
     """Runs `peak_bytes.cl` over up to `most_bytes` of ones.
 
@@ -122,9 +121,6 @@ class ReadBenchmark:
     def seconds(self) -> float:
         """Read the whole buffer once, and return the seconds."""
         return self._bench.seconds(self._kernel, self._items)
-
-
-log = logging.getLogger(__name__)
 
 
 def keep_peaks(device: Device, peaks: Peaks, cache: Path | None = None) -> None:

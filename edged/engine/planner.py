@@ -138,7 +138,8 @@ def _laid_out(
 ) -> Tensors:
     """Return the tensors of a network without halos: their blocks of channels and their elements."""
     names = (network.first, *(operator.output for operator in network.operators))
-    tensors = _tensors(part.graph, names, batch, block)
+    shapes = part.graph.shapes
+    tensors = {name: Tensor(name, batch, *image_shape(shapes[name]), block=block) for name in names}
     if part.input:
         tensors[network.first] = _in_small_blocks(tensors[network.first], network.operators, precision)
     return _with_elements(part.graph, tensors, precision, device, network.output)
@@ -248,11 +249,6 @@ def _image_quantize(graph: Graph, operators: Sequence[Operator]) -> Quantize | N
         case [Quantize() as quantize] if quantize.output != graph.output:
             return quantize
     return None
-
-
-def _tensors(graph: Graph, names: Sequence[str], batch: int, block: int) -> dict[str, Tensor]:
-    """Return tensors without halos."""
-    return {name: Tensor(name, batch, *image_shape(graph.shapes[name]), block=block) for name in names}
 
 
 def _in_small_blocks(image: Tensor, operators: Sequence[Operator], precision: Precision) -> Tensor:

@@ -85,7 +85,8 @@ class Proofs:
         self._folder = folder
         self._device = device
         self._proofs, self._wrong = CacheEntries(folder, "proof"), CacheEntries(folder, "wrong")
-        self.wrong = self._load_wrong()
+        known = _read(self._wrong, _device_key(device), WrongVariants)
+        self.wrong: tuple[WrongVariant, ...] = known.found if known else ()
 
     def has_proof(self, key: str) -> bool:
         """Return whether there is a proof for the plan with this key."""
@@ -106,10 +107,6 @@ class Proofs:
         found = (_read(self._proofs, key, Proof) for key in self._proofs.list_keys())
         ours = [proof for proof in found if proof and proof.device == measured_on(self._device)]
         yield from sorted(ours, key=lambda proof: proof.proven_at)
-
-    def _load_wrong(self) -> tuple[WrongVariant, ...]:
-        known = _read(self._wrong, _device_key(self._device), WrongVariants)
-        return known.found if known else ()
 
 
 class ProvenChooser:

@@ -90,7 +90,9 @@ class Examination:
         with np.errstate(all="ignore"):  # a network may overflow by itself
             try:
                 inputs = self._prepared(frames[:PICTURES])
-                expected = self._expected(inputs)
+                # one picture at a time, since its tensors take far more memory
+                pictures = (inputs[i : i + 1] for i in range(len(inputs)))
+                expected = np.concatenate([reference.run(self._graph, picture) for picture in pictures])
             except MemoryError as lack:
                 self._warn_of_memory("it is used without a comparison with the reference", lack)
                 return Examined(float("nan"), (), (), is_complete=False)
@@ -104,10 +106,6 @@ class Examination:
     @property
     def _variants(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(choice.variant.name for _, choice in self._chosen))
-
-    def _expected(self, inputs: Float32) -> Float32:
-        """Return the reference's scores, one picture at a time, since its tensors take far more memory."""
-        return np.concatenate([reference.run(self._graph, inputs[i : i + 1]) for i in range(len(inputs))])
 
     def _wrong(
         self, full: Array, inputs: Float32, found: Array, error: float, is_close: bool

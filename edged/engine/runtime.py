@@ -132,8 +132,8 @@ class Runtime:
         arrived. `features`: read those back too. `by_layer`: launch each layer by itself, so that each is timed.
         Raises DeviceError.
         """
-        if not self._accepts(frames):
-            shape, dtype = self._wanted
+        shape, dtype = self._wanted
+        if frames.dtype != dtype or frames.shape[1:] != shape or not 1 <= len(frames) <= self._input.frames:
             raise ValueError(
                 f"frames: {frames.dtype} {frames.shape}; expected {dtype} 1…{self._input.frames} × {shape}"
             )
@@ -198,10 +198,6 @@ class Runtime:
                 return (height, width, 3), np.dtype(np.uint8)
             case Tensor(channels=channels, height=height, width=width):
                 return (channels, height, width), np.dtype(np.float32)
-
-    def _accepts(self, frames: NDArray[Any]) -> bool:
-        shape, dtype = self._wanted
-        return frames.dtype == dtype and frames.shape[1:] == shape and 1 <= len(frames) <= self._input.frames
 
     def _as_uploaded(self, frames: NDArray[Any]) -> NDArray[np.uint8]:
         if isinstance(self._input, Tensor):

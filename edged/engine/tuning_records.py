@@ -22,6 +22,12 @@ from edged.system.paths import state_directory
 
 SHIPPED = Path(str(files("edged.engine"))) / "tuned"
 
+SCHEMA: Final = 1
+MAX_BYTES = 16_000_000
+Reason = Literal["wrong", "failed", "unfinished"]
+WHAT_TO_DO = "correct the file, or remove it and run `edged tune`"
+log = logging.getLogger(__name__)
+
 
 def user_record(device: Device, state: Path | None = None) -> Path:
     """Return the file that `edged tune` writes.
@@ -55,11 +61,6 @@ def family_of(device: Device) -> str:
 def _plain(text: str) -> str:
     """Convert to small letters, digits and single hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
-
-
-SCHEMA: Final = 1
-MAX_BYTES = 16_000_000
-Reason = Literal["wrong", "failed", "unfinished"]
 
 
 class TunedVariant(RecordSection):
@@ -142,9 +143,6 @@ def read_record(path: Path) -> TuningRecord | None:
         raise ConfigError(f"tuning record {path}: {_mistakes(error)}; {WHAT_TO_DO}") from None
 
 
-WHAT_TO_DO = "correct the file, or remove it and run `edged tune`"
-
-
 def write_json(path: Path, content: TuningRecord | TunedShape) -> None:
     """Replace the file in one step: a reader sees the old one or the new. Raises ConfigError."""
     text = content.model_dump_json(by_alias=True, exclude_none=True, indent=1) + "\n"
@@ -171,9 +169,6 @@ def _place(parts: tuple[int | str, ...]) -> str:
     """Format a path in the file as in JavaScript: tuned[3].best.seconds."""
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
     return f"{place.lstrip('.')}: " if place else ""
-
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from edged.engine.gradients.slope import Slope, gradient_run
 from edged.engine.launch import Launch, Scalar
-from edged.engine.layout import Defines, Tensor, float_bits
+from edged.engine.layout import Defines, float_bits
 from edged.engine.variants.elementwise import activation_defines
 from edged.engine.variants.pixelwise import Runs, pixelwise
 from edged.engine.variants.pool import pool_defines
@@ -37,13 +37,11 @@ def max_pool_gradient(slope: Slope[MaxPool]) -> tuple[Launch, ...]:
     defines = pool_defines(slope.operator) | seen
     reads = slope.source, slope.output
     launch = gradient_run("max_pool_gradient", slope, slope.wanted, reads, defines)
-    return (_by_window(slope, launch) if _apart(slope.operator, slope.source, slope.output) else launch,)
-
-
-def _apart(pool: MaxPool, source: Tensor, output: Tensor) -> bool:
-    """Return whether each pixel lies in just one window."""
+    pool, source, output = slope.operator, slope.source, slope.output
     covered = output.height * pool.kernel[0], output.width * pool.kernel[1]
-    return pool.strides == pool.kernel and not any(pool.pads) and covered == (source.height, source.width)
+    # each pixel lies in just one window
+    apart = pool.strides == pool.kernel and not any(pool.pads) and covered == (source.height, source.width)
+    return (_by_window(slope, launch) if apart else launch,)
 
 
 def _by_window(slope: Slope[MaxPool], launch: Launch) -> Launch:

@@ -65,7 +65,9 @@ class AttemptLog:
         self._device = measured_on(device)
         self._tuned = {tuned.shape.key: tuned for tuned in (record.tuned if record else ())}
         if self._under_way.exists():
-            self._refuse_unfinished(TunedShape.model_validate_json(self._under_way.read_bytes()))
+            tried = TunedShape.model_validate_json(self._under_way.read_bytes())  # it ended the process
+            self.write(_with(self._tuned.get(tried.shape.key, TunedShape(shape=tried.shape)), *tried.refused))
+            self._under_way.unlink()
 
     def __enter__(self) -> Self:
         return self
@@ -109,10 +111,6 @@ class AttemptLog:
                 yield
         finally:
             self._under_way.unlink()
-
-    def _refuse_unfinished(self, tried: TunedShape) -> None:
-        self.write(_with(self._tuned.get(tried.shape.key, TunedShape(shape=tried.shape)), *tried.refused))
-        self._under_way.unlink()
 
 
 def _with(tuned: TunedShape, *refusals: RefusedVariant) -> TunedShape:

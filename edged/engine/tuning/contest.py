@@ -14,7 +14,7 @@ import numpy as np
 
 from edged.engine.agreement import ReferenceProblem
 from edged.engine.executable import HOST_VISIBLE
-from edged.engine.layout import Elements, Halo, Tensor, from_memory, to_memory
+from edged.engine.layout import Elements, Halo, from_memory, to_memory
 from edged.engine.opencl import cl, device_errors, in_one_line
 from edged.engine.selection import Choice, source_digest
 from edged.engine.tuning.rig import Rig
@@ -23,6 +23,12 @@ from edged.errors import DeviceError
 from edged.system.machine_state import UNWATCHED, Account, Machine, in_one_state
 
 NEXT_READS = Halo(1, 1, 1, 1)  # the halo that most readers of an output need
+
+HOPELESS = 1.5  # times the best so far: such a candidate does not run again
+IMPRESSION = 3  # runs to select the best few
+FINALISTS = 4
+ROUNDS = 15  # runs of the final: each once per round, so that other load affects all alike
+GAIN = 0.98  # of the untuned choice's time: less would be noise
 
 
 class Trial:
@@ -47,8 +53,10 @@ class Trial:
     def error(self) -> float:
         """Return the error as a share of the range. Memory is filled with NaN before. Raises DeviceError."""
         with self._errors():
+            ones = np.full(1, 255, np.uint8)  # NaN; of steps, numbers that no kernel writes
             for tensor in self._tensors:
-                self._poison(tensor)
+                buffer = self._executable.memory_of(tensor)
+                cl.enqueue_fill_buffer(self._rig.queue, buffer, ones, 0, tensor.nbytes)
             self._write_inputs()
             self._run()
             memory = np.empty(self._output.nbytes // self._output.dtype.itemsize, self._output.dtype)
@@ -74,11 +82,6 @@ class Trial:
         for memory, pristine in self._inputs:
             cl.enqueue_copy(self._rig.queue, memory, pristine)
 
-    def _poison(self, tensor: Tensor) -> None:
-        """Fill a tensor with NaN, one of steps with numbers that no kernel writes."""
-        ones = np.full(1, 255, np.uint8)
-        cl.enqueue_fill_buffer(self._rig.queue, self._executable.memory_of(tensor), ones, 0, tensor.nbytes)
-
     def _upload(self, memory: Elements) -> Any:
         flags = cl.mem_flags.READ_ONLY | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
         with self._errors():
@@ -86,13 +89,6 @@ class Trial:
 
     def _errors(self) -> Any:
         return device_errors(self._rig.device.name, f"trying {self.choice.variant.name}")
-
-
-HOPELESS = 1.5  # times the best so far: such a candidate does not run again
-IMPRESSION = 3  # runs to select the best few
-FINALISTS = 4
-ROUNDS = 15  # runs of the final: each once per round, so that other load affects all alike
-GAIN = 0.98  # of the untuned choice's time: less would be noise
 
 
 @dataclass(frozen=True)
@@ -132,7 +128,9 @@ class Contest:
             self._rig.sweep()
             self._rig.finish()
             return self._refusal(choice, "failed", in_one_line(failure.__cause__ or failure))
-        self._keep_fastest(entry)
+        # the fastest few stay, and the untuned choice
+        entries = sorted([*self._entries, entry], key=lambda entry: entry.seconds)
+        self._entries = [e for i, e in enumerate(entries) if i < FINALISTS - 1 or self.is_untuned(e)]
         return None
 
     def final(self) -> list[Contestant]:
@@ -169,11 +167,6 @@ class Contest:
             self._entries = [replace(e, seconds=s) for e, s in zip(self._entries, before, strict=True)]
         self._state = turns[-1].state
         return Contestant(trial, seconds)
-
-    def _keep_fastest(self, entry: Contestant) -> None:
-        """Keep the fastest few, and the untuned choice."""
-        entries = sorted([*self._entries, entry], key=lambda entry: entry.seconds)
-        self._entries = [e for i, e in enumerate(entries) if i < FINALISTS - 1 or self.is_untuned(e)]
 
     def _refusal(self, choice: Choice, reason: Reason, detail: str) -> RefusedVariant:
         return RefusedVariant(

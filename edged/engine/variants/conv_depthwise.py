@@ -33,13 +33,10 @@ def depthwise_parameters(site: AnyConv) -> tuple[Parameters, ...]:
     width, height = site.output.width, site.output.height
     if site.device.kind != "cpu":
         return tuple({"TILE": tile, "BAND": 1} for tile in GPU_TILES if tile <= width)
-    tiles = sorted(range(1, min(width, registers(site.output.block) - 4) + 1), key=lambda tile: _cost(width, tile))
+    fitting = range(1, min(width, registers(site.output.block) - 4) + 1)
+    tiles = sorted(fitting, key=lambda tile: (ceil_div(width, tile) * (max(tile, LATENCY) + OVERHEAD), tile))
     bands = dict.fromkeys((_band(site), 1, ceil_div(height, 4), height))
     return tuple({"TILE": tile, "BAND": band} for tile, band in product(tiles[:4], bands))
-
-
-def _cost(width: int, tile: int) -> tuple[float, int]:
-    return ceil_div(width, tile) * (max(tile, LATENCY) + OVERHEAD), tile
 
 
 def _band(site: AnyConv) -> int:

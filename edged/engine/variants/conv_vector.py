@@ -14,9 +14,9 @@ MOST_OUTS = 4  # output blocks; more leave too few registers for pixels
 def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
     """Return the tiles that fill the registers first, each with its rule for prefetching."""
     target = site.output
-    shapes = [
-        (outs, tile) for outs in _outs(site) for tile in tiles(target.height, target.width, target.block, outs)
-    ]
+    # output blocks that may share what they read of the input
+    several = range(1, min(MOST_OUTS, target.blocks) + 1) if site.operator.groups == 1 else range(1, 2)
+    shapes = [(outs, tile) for outs in several for tile in tiles(target.height, target.width, target.block, outs)]
     shapes.sort(key=lambda shape: _cost(site, *shape))
     return tuple(
         {
@@ -27,11 +27,6 @@ def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
         }
         for outs, (height, width) in shapes
     )
-
-
-def _outs(site: Site[Conv]) -> range:
-    """Return how many output blocks may share what they read of the input."""
-    return range(1, min(MOST_OUTS, site.output.blocks) + 1) if site.operator.groups == 1 else range(1, 2)
 
 
 def _cost(site: Site[Conv], outs: int, tile: Tile) -> tuple[bool, float]:

@@ -42,18 +42,14 @@ def is_profitable(site: Site[Conv]) -> bool:
 
 def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
     """Return groups of tiles that fill the registers: many small tiles, or few large ones."""
+    most = (16 if site.output.block == 8 else 32) - 2  # registers left beside a weight and a float of the input
     fitting = [
         {"OUTPUT": output, "TILES": tiles}
         for output in POINTS
         if output <= min(site.output.height, site.output.width)
-        for tiles in range(1, min(_count(site, output), _most_tiles(site)) + 1)
+        for tiles in range(1, min(_count(site, output), most) + 1)
     ]
     return tuple(sorted(fitting, key=lambda parameters: _cost(site, parameters)))
-
-
-def _most_tiles(site: Site[Conv]) -> int:
-    """Return the number of registers left beside a weight and a float of the input."""
-    return (16 if site.output.block == 8 else 32) - 2
 
 
 def _cost(site: Site[Conv], parameters: Parameters) -> float:

@@ -15,10 +15,6 @@ from edged.model.graph import Dense, Float32, Product
 GPU_TILES = (4, 2, 1)
 
 
-def _dense_parameters(site: Site[Dense]) -> tuple[Parameters, ...]:
-    return tuple({"LANES": lanes} for lanes in (8, 4, 2, 1))
-
-
 def _dense(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
     blocks = site.output.blocks
     return (
@@ -55,7 +51,7 @@ def _pack_weights(site: Site[Dense]) -> Float32:
     return np.ascontiguousarray(packed.reshape(target.blocks, target.block, -1).transpose(0, 2, 1))
 
 
-DENSE = Variant("dense", _dense, _dense_parameters)
+DENSE = Variant("dense", _dense, lambda site: tuple({"LANES": lanes} for lanes in (8, 4, 2, 1)))
 
 
 def _split_parameters(site: Site[Dense]) -> tuple[Parameters, ...]:

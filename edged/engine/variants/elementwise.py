@@ -7,7 +7,7 @@ from edged.engine.layout import Defines, Tensor, float_bits, image_shape, to_mem
 from edged.engine.variants.pixelwise import pixelwise, same_blocks, with_constants
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.activations import FUNCTIONS, Activation
-from edged.model.graph import Activate, Add, Combine, Float32
+from edged.model.graph import Activate, Add, Combine
 from edged.model.reference import COMBINATIONS
 
 ACTIVATION_NUMBERS = {kind: number for number, kind in enumerate(FUNCTIONS)}  # as `activation.cl` has them
@@ -46,18 +46,10 @@ def _combine(site: Site[Combine], parameters: Parameters) -> tuple[Launch, ...]:
     }
     if constant is None:
         return (pixelwise("combine", site, defines),)
-    tensor = _tensor_of(constant, site.output)
+    tensor = Tensor("constant", 1, *image_shape(constant.shape), block=site.output.block)
+    packed = Weights(lambda: np.asarray(to_memory(tensor, constant[np.newaxis]), np.float32))
     defines |= tensor.defines("RESIDUAL") | {"RESIDUAL_FRAMES": 1}
-    return (with_constants("combine", site, Weights(lambda: _packed(constant, tensor)), defines),)
-
-
-def _tensor_of(constant: Float32, output: Tensor) -> Tensor:
-    """Return the layout of a constant that is the same for each frame."""
-    return Tensor("constant", 1, *image_shape(constant.shape), block=output.block)
-
-
-def _packed(constant: Float32, tensor: Tensor) -> Float32:
-    return np.asarray(to_memory(tensor, constant[np.newaxis]), np.float32)
+    return (with_constants("combine", site, packed, defines),)
 
 
 COMBINE = Variant("combine", _combine, can_compute=same_blocks)

@@ -18,12 +18,9 @@ def prefetch(site: Site[Conv] | Site[QuantizedConv], outs: int, tile: Tile, weig
     """Return how `conv_vector.cl` prefetches weights, each of so many bytes, and pixels."""
     if site.device.kind != "cpu" or site.inputs[0].block == 1:
         return {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0, "NEXT_PIXELS": 0}
-    return {**_weights(site, outs, tile, weight_bytes), "NEXT_PIXELS": int(_is_scattered(site))}
-
-
-def _is_scattered(site: Site[Conv] | Site[QuantizedConv]) -> bool:
-    """Return whether a tile reads few pixels in each of many places."""
-    return site.operator.weight.shape[2:] == (1, 1) and span(site) >= SCATTERED_BLOCKS
+    # a tile reads few pixels in each of many places
+    is_scattered = site.operator.weight.shape[2:] == (1, 1) and span(site) >= SCATTERED_BLOCKS
+    return {**_weights(site, outs, tile, weight_bytes), "NEXT_PIXELS": int(is_scattered)}
 
 
 def _weights(site: Site[Conv] | Site[QuantizedConv], outs: int, tile: Tile, weight_bytes: int) -> Parameters:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from edged.engine.device import Device
 from edged.engine.launch import Images, Launch, Weights
-from edged.engine.layout import Defines, Tensor, elements_of
+from edged.engine.layout import Tensor, elements_of
 from edged.engine.variants.pixelwise import Runs
 from edged.model import reference
 from edged.model.graph import Quantize
@@ -33,10 +33,11 @@ def _launch(
     kernel: str, images: Images, wanted: Input, constants: Weights, target: Tensor, device: Device
 ) -> Launch:
     runs = Runs(target, device)
+    order = {"SWAP": int(wanted.color == "bgr"), "GRAY": int(wanted.color == "gray")}
     return Launch(
         kernel=kernel,
         operator="prepare",
-        defines={**target.defines("OUT"), "RUN": runs.length, **_order(wanted)},
+        defines={**target.defines("OUT"), "RUN": runs.length, **order},
         arguments=(images, constants, target),
         items=runs.count,
         planes=target.blocks,
@@ -49,7 +50,3 @@ def _table(wanted: Input, quantize: Quantize, target: Tensor) -> NDArray[Any]:
     pixels = np.repeat(np.arange(BYTES, dtype=np.uint8), target.channels).reshape(1, BYTES, 1, target.channels)
     steps = reference.compute(quantize, reference.normalised(pixels, wanted))
     return elements_of(target, steps.reshape(target.channels, BYTES))
-
-
-def _order(wanted: Input) -> Defines:
-    return {"SWAP": int(wanted.color == "bgr"), "GRAY": int(wanted.color == "gray")}
