@@ -144,6 +144,9 @@ class DeviceJob:
         outputs = _vectors(self.output, self.download.wait().view(self.output.dtype), self.frames)
         on_device = self._on_device()
         self.on_done(on_device.forward.seconds)
+        features = None
+        if self.extra is not None:  # its copy was enqueued before the download, in the same queue
+            features = _vectors(self.extra.tensor, self.extra.wait(), self.frames).reshape(self.frames, -1)
         return DeviceResult(
             outputs=outputs,
             upload_s=self.upload.host_s + on_device.upload.seconds,
@@ -151,7 +154,7 @@ class DeviceJob:
             download_s=self.download.host_s + on_device.download.seconds,
             on_device=on_device,
             launched=self.kernels,
-            features=self._features(),
+            features=features,
         )
 
     def _on_device(self) -> DeviceInterval:
@@ -175,12 +178,6 @@ class DeviceJob:
         """Return the first kernel whose event says that it failed, if any does."""
         failed = (str(step) for step, event in self.kernels if event.command_execution_status < 0)
         return next(failed, "a job")
-
-    def _features(self) -> Float32 | None:
-        """Return the features: their copy was enqueued before the download, in the same queue."""
-        if self.extra is None:
-            return None
-        return _vectors(self.extra.tensor, self.extra.wait(), self.frames).reshape(self.frames, -1)
 
 
 def _vectors(tensor: Tensor, memory: Elements, frames: int) -> Float32:

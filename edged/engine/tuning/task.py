@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edged.engine.agreement import ReferenceProblem
 from edged.engine.layout import Tensor
@@ -37,22 +36,21 @@ def work_of(sites: Sequence[Site[Any]], seconds: Mapping[str, float]) -> tuple[T
 def touched_bytes(sites: Sequence[Site[Any]]) -> int:
     """Return the weights and tensors, in bytes, that one frame passes through the caches."""
     tensors = sum(tensor.nbytes for site in sites for tensor in (*site.inputs, site.output))
-    weights = sum(_weight_bytes(site) for site in sites)
+    weights = sum(
+        site.operator.weight.nbytes // (2 if site.half_weights else 1)
+        for site in sites
+        if isinstance(site.operator, Conv | Dense)
+    )
     return tensors + weights
-
-
-def _weight_bytes(site: Site[Any]) -> int:
-    if not isinstance(site.operator, Conv | Dense):
-        return 0
-    return site.operator.weight.nbytes // (2 if site.half_weights else 1)
 
 
 def problem_of(site: Site[Any]) -> ReferenceProblem:
     """Make a problem with normally distributed inputs and the operator's own weights."""
     random = np.random.default_rng(0)
     inputs = tuple(random.standard_normal(_shape(tensor), np.float32) for tensor in site.inputs)
+    read = [x.reshape(len(x), -1) for x in inputs] if isinstance(site.operator, Dense) else inputs
     frames = [
-        reference.compute(site.operator, *(_as_read(site, x[i : i + 1]).astype(np.float64) for x in inputs))
+        reference.compute(site.operator, *(x[i : i + 1].astype(np.float64) for x in read))
         for i in range(site.output.frames)  # one frame at a time: its patches take far more memory than the frame
     ]
     return ReferenceProblem(site, inputs, np.concatenate(frames).reshape(_shape(site.output)))
@@ -60,7 +58,3 @@ def problem_of(site: Site[Any]) -> ReferenceProblem:
 
 def _shape(tensor: Tensor) -> tuple[int, int, int, int]:
     return tensor.frames, tensor.channels, tensor.height, tensor.width
-
-
-def _as_read(site: Site[Any], x: NDArray[np.float32]) -> NDArray[np.float32]:
-    return x.reshape(len(x), -1) if isinstance(site.operator, Dense) else x

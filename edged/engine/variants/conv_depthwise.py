@@ -35,15 +35,10 @@ def depthwise_parameters(site: AnyConv) -> tuple[Parameters, ...]:
         return tuple({"TILE": tile, "BAND": 1} for tile in GPU_TILES if tile <= width)
     fitting = range(1, min(width, registers(site.output.block) - 4) + 1)
     tiles = sorted(fitting, key=lambda tile: (ceil_div(width, tile) * (max(tile, LATENCY) + OVERHEAD), tile))
-    bands = dict.fromkeys((_band(site), 1, ceil_div(height, 4), height))
+    wanted = ceil_div(ITEMS_PER_CORE * site.device.compute_units, site.output.blocks * site.output.frames)
+    # first the most rows that leave enough work-items for all cores
+    bands = dict.fromkeys((max(1, height // wanted), 1, ceil_div(height, 4), height))
     return tuple({"TILE": tile, "BAND": band} for tile, band in product(tiles[:4], bands))
-
-
-def _band(site: AnyConv) -> int:
-    """Return the most rows that leave enough work-items for all cores."""
-    wanted = ITEMS_PER_CORE * site.device.compute_units
-    bands = ceil_div(wanted, site.output.blocks * site.output.frames)
-    return max(1, site.output.height // bands)
 
 
 def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:

@@ -54,10 +54,6 @@ def _pack_weights(site: Site[Dense]) -> Float32:
 DENSE = Variant("dense", _dense, lambda site: tuple({"LANES": lanes} for lanes in (8, 4, 2, 1)))
 
 
-def _split_parameters(site: Site[Dense]) -> tuple[Parameters, ...]:
-    return tuple({"GROUP": group} for group in (WORK_GROUP, 16, 32, 128, 256))
-
-
 def _dense_split(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
     group = parameters["GROUP"]
     return (
@@ -72,7 +68,9 @@ def _dense_split(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...
     )
 
 
-DENSE_SPLIT = Variant("dense_split", _dense_split, _split_parameters)
+DENSE_SPLIT = Variant(
+    "dense_split", _dense_split, lambda site: tuple({"GROUP": group} for group in (WORK_GROUP, 16, 32, 128, 256))
+)
 
 
 def _product_parameters(site: Site[Product]) -> tuple[Parameters, ...]:
