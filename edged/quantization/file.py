@@ -64,7 +64,8 @@ def _without_steps(graph: onnx.GraphProto, tensor: str) -> str:
     if floats is None or steps is None or steps.op_type != "QuantizeLinear":
         return tensor
     source = _writer(graph, steps.input[0])
-    if source is None or any(len(_readers(graph, name)) > 1 for name in (steps.input[0], steps.output[0])):
+    ends = steps.input[0], steps.output[0]
+    if source is None or any(sum(end in node.input for node in graph.node) > 1 for end in ends):
         return tensor
     graph.node.remove(steps)
     graph.node.remove(floats)
@@ -74,7 +75,3 @@ def _without_steps(graph: onnx.GraphProto, tensor: str) -> str:
 
 def _writer(graph: onnx.GraphProto, tensor: str) -> onnx.NodeProto | None:
     return next((node for node in graph.node if tensor in node.output), None)
-
-
-def _readers(graph: onnx.GraphProto, tensor: str) -> list[onnx.NodeProto]:
-    return [node for node in graph.node if tensor in node.input]

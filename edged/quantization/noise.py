@@ -71,7 +71,8 @@ class _Layer:
 
     def noise(self) -> LayerNoise:
         is_quantized = isinstance(self.operator, QuantizedConv | QuantizedDense)
-        decibels = [_decibels(self.signal, noise) for noise in (self.all_noise, self.own_noise)]
+        ratios = (max(self.signal, 1e-30) / max(noise, 1e-30) for noise in (self.all_noise, self.own_noise))
+        decibels = [min(LARGEST, float(10 * np.log10(ratio))) for ratio in ratios]
         return LayerNoise(self.name, is_quantized, *decibels)
 
 
@@ -121,10 +122,6 @@ def worst(layers: Sequence[LayerNoise]) -> list[LayerNoise]:
 
 def _energy(values: NDArray[np.float32] | NDArray[np.float64]) -> float:
     return float(np.square(values, dtype=np.float64).sum())
-
-
-def _decibels(signal: float, noise: float) -> float:
-    return min(LARGEST, float(10 * np.log10(max(signal, 1e-30) / max(noise, 1e-30))))
 
 
 def noise_chart(name: str, layers: Sequence[LayerNoise]) -> str:
