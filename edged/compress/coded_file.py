@@ -91,7 +91,8 @@ def _write(graph: onnx.GraphProto, name: str, codebook: Codebook) -> None:
         _node(graph, "Gather", [f"{name}.codebook", f"{name}.places"], name)
         return
     if all(tensor.name != PAIRS for tensor in graph.initializer):
-        _constant(graph, PAIRS, _all_pairs())
+        every = np.arange(MOST_OF_A_PAIR**2, dtype=np.int32)
+        _constant(graph, PAIRS, np.stack(np.divmod(every, MOST_OF_A_PAIR)))  # what each byte names, [2, 256]
     _constant(graph, f"{name}.shape", np.array(codebook.indices.shape, np.int64))
     _node(graph, "Gather", [PAIRS, f"{name}.places"], f"{name}.pairs", axis=1)
     _node(graph, "Reshape", [f"{name}.pairs", f"{name}.shape"], f"{name}.each")
@@ -108,11 +109,6 @@ def _best(indices: Bytes, entries: int) -> Bytes:
     first, second = indices.reshape(2, -1)
     pairs = np.asarray(first * MOST_OF_A_PAIR + second, np.uint8)
     return min(indices, pairs, key=lambda one: len(compress(one.tobytes())))
-
-
-def _all_pairs() -> NDArray[np.int32]:
-    """Return what each byte names, [2, 256]."""
-    return np.stack(np.divmod(np.arange(MOST_OF_A_PAIR**2, dtype=np.int32), MOST_OF_A_PAIR))
 
 
 def _constant(graph: onnx.GraphProto, name: str, values: NDArray[np.generic]) -> None:

@@ -133,22 +133,20 @@ def _page(outcome: Compression) -> str:
 
 def _step_rows(outcome: Compression) -> list[tuple[str, ...]]:
     first = outcome.steps[0]
-    return [STEPS_HEAD, *(_step_row(step, first) for step in outcome.steps)]
-
-
-def _step_row(step: CompressionStep, first: CompressionStep) -> tuple[str, ...]:
-    times, lost = first.size / step.size, 100 * (first.accuracy - step.accuracy)
-    return step.name, step.file, str(step.size), f"{times:.1f}", f"{100 * step.accuracy:.2f} %", f"{lost:.2f}"
+    rows: list[tuple[str, ...]] = [STEPS_HEAD]
+    for step in outcome.steps:
+        times, lost = f"{first.size / step.size:.1f}", f"{100 * (first.accuracy - step.accuracy):.2f}"
+        rows.append((step.name, step.file, str(step.size), times, f"{100 * step.accuracy:.2f} %", lost))
+    return rows
 
 
 def _layer_rows(layers: Sequence[CodedLayer]) -> list[tuple[str, ...]]:
-    return [LAYERS_HEAD, *map(_layer_row, layers)]
-
-
-def _layer_row(layer: CodedLayer) -> tuple[str, ...]:
-    share = f"{layer.coded_bytes / layer.bound_bytes:.2f}" if layer.bound_bytes else "–"
-    numbers = f"{layer.bound_bytes:.0f}", str(layer.coded_bytes), share
-    return layer.name, str(layer.weights), f"{layer.zeros / layer.weights:.0%}", str(layer.entries), *numbers
+    rows: list[tuple[str, ...]] = [LAYERS_HEAD]
+    for layer in layers:
+        share = f"{layer.coded_bytes / layer.bound_bytes:.2f}" if layer.bound_bytes else "–"
+        weights = layer.name, str(layer.weights), f"{layer.zeros / layer.weights:.0%}", str(layer.entries)
+        rows.append((*weights, f"{layer.bound_bytes:.0f}", str(layer.coded_bytes), share))
+    return rows
 
 
 def _table(rows: Rows) -> str:

@@ -56,7 +56,7 @@ class Search:
 
         def loss(place: int) -> float:
             self._say(f"codebooks: step {place} of {len(path) - 1}")
-            return self._loss(_values(chosen(place)))
+            return self._loss({name: codebook.values for name, codebook in chosen(place).items()})
 
         place = last_within(len(path), loss, self._max_loss)
         if not place and (lost := loss(0)) > self._max_loss:
@@ -137,7 +137,3 @@ def _step(name: str, books: Mapping[int, Codebook], place: int, sensitivity: flo
 def stored_bytes(codebook: Codebook) -> float:
     """Return the bytes of indices by a Huffman code, and of the entries."""
     return huffman_bits(codebook.counts.tolist()) / 8 + codebook.entries.nbytes
-
-
-def _values(codebooks: Codebooks) -> dict[str, Values]:
-    return {name: codebook.values for name, codebook in codebooks.items()}
