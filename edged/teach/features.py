@@ -69,7 +69,9 @@ class FeatureFiles:
             before.discard(self._write(features))
         for path in before:
             path.unlink(missing_ok=True)
-        self._forget_other_models()
+        others = [path for path in self._folder.parent.iterdir() if path != self._folder]
+        for path in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[MODELS - 1 :]:
+            rmtree(path, ignore_errors=True)  # features of a model that was not used lately
 
     def _write(self, features: Mapping[str, Vector]) -> Path:
         rows = np.zeros(len(features), self._row)
@@ -94,11 +96,6 @@ class FeatureFiles:
                 return zip(rows["crop"].tolist(), rows["values"], strict=True)
         log.warning("%s cannot be read or is damaged: its features are computed again", path)
         return ()
-
-    def _forget_other_models(self) -> None:
-        others = [path for path in self._folder.parent.iterdir() if path != self._folder]
-        for path in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[MODELS - 1 :]:
-            rmtree(path, ignore_errors=True)
 
 
 class Backbone:

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 
+Doubles = NDArray[np.float64]
+OTHER = "other"
+SOURCE = "features"
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledFeatures:
@@ -106,11 +110,6 @@ def _first(texts: Iterable[str]) -> str:
     found = list(texts)
     more = f" (and {len(found) - SHOWN} more)" if len(found) > SHOWN else ""
     return "; ".join(found[:SHOWN]) + more
-
-
-Doubles = NDArray[np.float64]
-
-OTHER = "other"
 
 
 @dataclass(frozen=True)
@@ -208,9 +207,6 @@ def gradients(parameters: list[Doubles], x: Doubles, classes: NDArray[np.int32])
     shares /= len(x)
     before = (shares @ weight) * (hidden > 0)
     return [before.T @ x, before.sum(axis=0), shares.T @ hidden, shares.sum(axis=0)]
-
-
-SOURCE = "features"
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,8 @@ def side_by_side(crops: Sequence[Pixels], columns: int) -> list[str]:
 
 def contact_sheet(labels: Mapping[str, Sequence[tuple[Pixels, bool]]]) -> bytes:
     """Return a PNG: one or more rows for each label, its name above them; held-back crops have a frame."""
-    return _encoded(np.concatenate([_rows(label, crops) for label, crops in labels.items()]))
+    sheet = np.concatenate([_rows(label, crops) for label, crops in labels.items()])
+    return bytes(cv2.imencode(".png", cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR))[1])
 
 
 def _rows(label: str, crops: Sequence[tuple[Pixels, bool]], across: int = 12) -> Pixels:
@@ -52,10 +53,6 @@ def _rows(label: str, crops: Sequence[tuple[Pixels, bool]], across: int = 12) ->
         if held_back:
             cv2.rectangle(sheet, (left - 2, top - 2), (left + TILE + 1, top + TILE + 1), HELD_BACK, 2)
     return sheet
-
-
-def _encoded(sheet: Pixels) -> bytes:
-    return bytes(cv2.imencode(".png", cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR))[1])
 
 
 def _cell(upper: Sequence[int], lower: Sequence[int]) -> str:

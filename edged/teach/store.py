@@ -100,7 +100,6 @@ class CropStore:
         return tuple(label for label, ours in self._crops if ours == sha256)
 
     def path(self, crop: Crop) -> Path:
-        """Return the path of the file of a crop."""
         return self.folder / "crops" / crop.file
 
     def pixels(self, crop: Crop) -> Pixels:

@@ -5,7 +5,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -70,7 +70,6 @@ def counts(crops: Sequence[Crop]) -> dict[str, CropCounts]:
 
 
 def path_of(folder: Path) -> Path:
-    """Return the path of the manifest."""
     return folder / "manifest.json"
 
 
@@ -98,17 +97,13 @@ def surplus(crops: Sequence[Crop], limits: StoreLimits) -> list[Crop]:
         too_many = max(0, len(ours) - limits.crops)
         gone += ours[:too_many]
         del ours[:too_many]
-    sizes = {label: _size(ours) for label, ours in by_label.items()}
+    sizes = {label: sum(crop.nbytes for crop in ours) for label, ours in by_label.items()}
     while sum(sizes.values()) > limits.megabytes * MEGABYTE:
         largest = max(sizes, key=lambda label: sizes[label])
         oldest = by_label[largest].pop(0)
         sizes[largest] -= oldest.nbytes
         gone.append(oldest)
     return gone
-
-
-def _size(crops: Iterable[Crop]) -> int:
-    return sum(crop.nbytes for crop in crops)
 
 
 class StoreError(ModelError):
