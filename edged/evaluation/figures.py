@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
+BINS = 15  # as in the paper by Guo et al.
+NORMAL_95 = 1.959964  # quantile of the normal distribution for 95 %
+
 
 @dataclass(frozen=True)
 class PictureAnswer:
@@ -42,10 +45,6 @@ def answer_of(shares: Floats, right: tuple[int, ...]) -> PictureAnswer:
     is_right = np.isin(order, right)
     rank = int(is_right.argmax()) + 1 if is_right.any() else 0
     return PictureAnswer(int(order[0]), float(shares[order[0]]), rank)
-
-
-BINS = 15  # as in the paper by Guo et al.
-NORMAL_95 = 1.959964  # quantile of the normal distribution for 95 %
 
 
 @dataclass(frozen=True)

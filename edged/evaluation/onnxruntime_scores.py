@@ -1,6 +1,5 @@
 """The scores of onnxruntime, where that package is installed: another implementation to compare with."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,21 +45,12 @@ def onnxruntime_scores(path: Path, wanted: Input, images: NDArray[np.uint8]) -> 
 def _scores(onnxruntime: Any, path: Path, x: NDArray[np.float32]) -> NDArray[np.float32]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = QUIET
-    session = onnxruntime.InferenceSession(_source(path), options, providers=["CPUExecutionProvider"])
+    source = read_content(path) if is_compressed(path) else str(path)  # weights may lie beside a file
+    session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     entry = session.get_inputs()[0]
-    if not _fits(entry.shape, x.shape):
+    sizes = zip(entry.shape[1:], x.shape[1:], strict=True)
+    if any(size != found for size, found in sizes if isinstance(size, int)):  # open sizes are names or None
         x = x.transpose(0, 2, 3, 1)
     inputs = x.astype(TYPES.get(entry.type, np.float32))
     rows = [np.asarray(session.run(None, {entry.name: one[np.newaxis]})[0]).reshape(-1) for one in inputs]
     return np.asarray(rows, np.float32)
-
-
-def _fits(declared: Sequence[int | str | None], shape: tuple[int, ...]) -> bool:
-    """Return whether frames of a shape fit the input; its open sizes are names or None."""
-    pairs = zip(declared[1:], shape[1:], strict=True)
-    return all(size == found for size, found in pairs if isinstance(size, int))
-
-
-def _source(path: Path) -> str | bytes:
-    """Return what onnxruntime reads: the name (weights may lie beside it), or a compressed file's content."""
-    return read_content(path) if is_compressed(path) else str(path)

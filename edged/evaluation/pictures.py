@@ -26,6 +26,8 @@ MOST_LIST_BYTES = 2**28
 NO_LABEL = "-"
 COLUMNS = frozenset({"file", "filename", "image", "path", "picture"})  # names of a table's first column
 
+SYNSET = re.compile(r"n\d{8}\b")  # of WordNet, as ImageNet names its folders
+
 
 class LabelledPicture(Protocol):
     """A picture with the classes that are right for it. `name`: for people."""
@@ -99,14 +101,11 @@ def labelled_pictures(path: Path, labels: Sequence[str]) -> LabelledPictures:
     Raises DataError, which names the file, the place and what was expected.
     """
     if path.is_dir():
-        return _from_idx(_idx_of(path), labels) if _holds_idx(path) else _from_folder(path, labels)
+        holds_idx = has_idx(path) or any(path.glob(f"t10k-{IMAGES}*"))
+        return _from_idx(_idx_of(path), labels) if holds_idx else _from_folder(path, labels)
     if not path.exists():
         raise DataError(f"{path}: no such file or folder; expected labelled pictures")
     return _from_idx(path, labels) if IMAGES in path.name else _from_list(path, labels)
-
-
-def _holds_idx(folder: Path) -> bool:
-    return has_idx(folder) or any(folder.glob(f"t10k-{IMAGES}*"))
 
 
 def _idx_of(folder: Path) -> Path:
@@ -222,9 +221,6 @@ def _version(path: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return status.st_size, status.st_mtime_ns
-
-
-SYNSET = re.compile(r"n\d{8}\b")  # of WordNet, as ImageNet names its folders
 
 
 class ClassNames:
