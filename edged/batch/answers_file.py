@@ -5,7 +5,7 @@ installed, as it is with Ray, a third to half of a processor second. Layout: Arr
 https://arrow.apache.org/docs/format/Columnar.html.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -64,11 +64,11 @@ def write_answers(path: Path, answers: Iterable[ArchiveAnswer], about: Mapping[s
     The same answers are always the same bytes.
     """
     schema = SCHEMA.with_metadata({f"edged.{key}": value for key, value in about.items()})
-    pictures = problems = 0
+    remaining, pictures, problems = iter(answers), 0, 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replace_file(path, FOR_ALL) as file, parquet.ParquetWriter(file, schema) as writer:
-            for group in _groups(iter(answers)):
+            while group := list(islice(remaining, ROWS)):
                 writer.write_table(_table(group, schema))
                 pictures += len(group)
                 problems += sum(answer.problem is not None for answer in group)

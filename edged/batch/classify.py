@@ -41,7 +41,6 @@ class ChunkClassifier:
 
     @property
     def device(self) -> str:
-        """Return the name of the device."""
         return self._runtime.device_name
 
     def write(self, chunk: ArchiveChunk, path: Path) -> AnswerCount:

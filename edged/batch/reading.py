@@ -50,8 +50,10 @@ class ChunkReader:
 
     def pictures_of(self, chunk: ArchiveChunk) -> Iterator[PreparedPicture]:
         """Yield the pictures of a chunk in order; one that cannot be read, with the problem."""
-        if chunk.section:
-            return self._frames_of(chunk.section)
+        if section := chunk.section:
+            task = partial(self._next_of, self._videos.frames_of(section), section)
+            frames = _in_threads(self._video_pool, repeat(task), self._ahead)
+            return (frame for frame in takewhile(lambda frame: frame is not None, frames) if frame)
         tasks = (partial(self._read, picture) for picture in chunk.pictures)
         return _in_threads(self._pool, tasks, self._ahead)
 
@@ -67,11 +69,6 @@ class ChunkReader:
         except ImageError as error:
             prepared = str(error).replace(f"{self._root}{os.sep}", "")  # the same text on every machine
         return PreparedPicture(picture.name, picture.captured_at, prepared)
-
-    def _frames_of(self, section: VideoSection) -> Iterator[PreparedPicture]:
-        task = partial(self._next_of, self._videos.frames_of(section), section)
-        frames = _in_threads(self._video_pool, repeat(task), self._ahead)
-        return (frame for frame in takewhile(_is_frame, frames) if frame)
 
     def _next_of(self, frames: Iterator[VideoFrame], section: VideoSection) -> PreparedPicture | None:
         try:
@@ -94,10 +91,6 @@ def default_readers(threads: int | None) -> int:
     `threads`: of the device, if they are limited; then one less, so that one thread is all of a processor's work.
     """
     return min(MOST_READERS, threads - 1 if threads else len(os.sched_getaffinity(0)))
-
-
-def _is_frame(frame: PreparedPicture | None) -> bool:
-    return frame is not None
 
 
 def _in_threads(pool: ThreadPoolExecutor | None, tasks: Iterable[Callable[[], T]], ahead: int) -> Iterator[T]:

@@ -62,7 +62,6 @@ class RunFolder:
             return chunk_from_line(listed.readline())
 
     def path_of(self, chunk: ArchiveChunk) -> Path:
-        """Return the file of a chunk."""
         day, camera = chunk.day or NO_DAY, quote(chunk.camera, safe="")
         return self._output / f"day={day}" / f"camera={camera}" / f"part-{chunk.number:08}.parquet"
 
