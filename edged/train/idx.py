@@ -40,7 +40,8 @@ def read_idx(
     """
     training = _part(folder, "train", wanted)
     labels = names or _numbered(training, _file(folder, f"train-{LABELS}"))
-    test = _part(folder, "t10k", wanted) if _exists(folder, f"t10k-{IMAGES}") else None
+    has_test = any((folder / f"t10k-{IMAGES}{suffix}").exists() for suffix in ("", ".gz"))
+    test = _part(folder, "t10k", wanted) if has_test else None
     for part, examples in (("train", training), ("t10k", test)):
         if examples:
             _check_labels(examples, len(labels), _file(folder, f"{part}-{LABELS}"))
@@ -126,7 +127,3 @@ def _file(folder: Path, name: str) -> Path:
         if path.exists():
             return path
     raise DataError(f"{folder}: has no {name}, plain or as .gz: expected the IDX files of a data set like MNIST")
-
-
-def _exists(folder: Path, name: str) -> bool:
-    return (folder / name).exists() or (folder / f"{name}.gz").exists()

@@ -21,7 +21,7 @@ from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
 from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.engine.variants.conv_vector import CONV_VECTOR
 from edged.engine.variants.convolution import halo_of_window
-from edged.engine.variants.variant import Site, Variant
+from edged.engine.variants.variant import Site
 from edged.errors import ModelError
 from edged.model.activations import LINEAR
 from edged.model.graph import (
@@ -61,7 +61,10 @@ class Lowered:
         """
         operator = operator if weight is None else replace(operator, weight=weight)
         if isinstance(operator, Dense):
-            return _as_conv(operator, self._flattened(operator.inputs[0]))
+            dense, flattened = operator, self._flattened(operator.inputs[0])
+            matrix = dense.weight if flattened is None else _in_order_of_memory(dense.weight, flattened)
+            kernel = np.ascontiguousarray(matrix)[:, :, None, None]
+            return Conv(dense.name, dense.inputs, dense.output, kernel, dense.bias, activation=dense.activation)
         return ungrouped(operator) if operator.groups > 1 and not is_depthwise(self.site(operator)) else operator
 
     def site(self, operator: Operator) -> Site[Any]:
@@ -110,12 +113,6 @@ def _features(lowered: Lowered, operator: Flatten) -> Tensor:
     return replace(target, channels=source.blocks * source.block * source.height * source.width)
 
 
-def _as_conv(dense: Dense, flattened: Tensor | None) -> Conv:
-    weight = dense.weight if flattened is None else _in_order_of_memory(dense.weight, flattened)
-    kernel = np.ascontiguousarray(weight)[:, :, None, None]
-    return Conv(dense.name, dense.inputs, dense.output, kernel, dense.bias, activation=dense.activation)
-
-
 def _in_order_of_memory(weight: Array, image: Tensor) -> Array:
     """Reorder the columns of [outputs, features] from [channel][pixel] to [channel block][pixel][channel]."""
     if image.block == 1 or image.height * image.width == 1:
@@ -146,7 +143,8 @@ def _forward(lowered: Lowered, operator: Operator, learnt: Residents, training: 
             site = lowered.site(lowered.conv(operator))
             if is_faster(site):
                 return winograd_forward(site, learnt["weight"], learnt["bias"])
-            variant = CONV_DEPTHWISE if is_depthwise(site) else _convolution(lowered.device)
+            general = CONV_VECTOR if lowered.device.kind == "cpu" else CONV_GENERAL
+            variant = CONV_DEPTHWISE if is_depthwise(site) else general
             (launch,) = variant.launches(site, variant.parameters(site)[0])
             return (replace(launch, arguments=_learning(launch, learnt), frames=site.output.frames),)
         case Flatten():
@@ -160,10 +158,6 @@ def _forward(lowered: Lowered, operator: Operator, learnt: Residents, training: 
     return tuple(
         replace(launch, frames=site.output.frames) for launch in VARIANTS[type(operator)][0].launches(site, {})
     )
-
-
-def _convolution(device: Device) -> Variant[Conv]:
-    return CONV_VECTOR if device.kind == "cpu" else CONV_GENERAL
 
 
 def _learning(launch: Launch, learnt: Residents) -> tuple[Argument, ...]:

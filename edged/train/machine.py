@@ -20,6 +20,9 @@ from edged.system.paths import cache_directory
 
 Array = NDArray[Any]
 
+Scalars = Mapping[str, np.generic]
+AHEAD = 8  # runs that may be enqueued before the device has finished the first of them
+
 
 class TrainingDevice:
     """A device with a queue, its programs, and buffers by name. Raises DeviceError.
@@ -81,11 +84,6 @@ class TrainingDevice:
         """Return each launch with a new kernel object, compiled now or before."""
         self._programs.prepare(launches)
         return [self._programs.fitting(launch) for launch in launches]
-
-
-Scalars = Mapping[str, np.generic]
-
-AHEAD = 8  # runs that may be enqueued before the device has finished the first of them
 
 
 class LaunchQueue:

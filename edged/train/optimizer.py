@@ -11,6 +11,8 @@ from edged.engine.launch import Launch, Resident
 from edged.model.graph import Float32
 from edged.train.config import Learning
 
+FLOAT = np.dtype(np.float32).itemsize
+
 
 @dataclass(frozen=True)
 class Sgd:
@@ -39,9 +41,6 @@ class Adam:
 
 
 Optimizer = Sgd | Adam
-
-
-FLOAT = np.dtype(np.float32).itemsize
 
 
 def moments_of(how: Optimizer) -> int:

@@ -22,6 +22,9 @@ from edged.train.training_operators import TrainedNorm
 Buffer = Literal["parameters", "gradients", "averages"]
 VALUE = 4  # bytes
 
+Arrays = dict[str, NDArray[Any]]
+AVERAGE = "average of "
+
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
@@ -128,9 +131,6 @@ def store_of(lowered: Lowered) -> ParameterStore:
     return ParameterStore(tuple(placed), *ends)
 
 
-Arrays = dict[str, NDArray[Any]]
-
-
 class TrainedState:
     """The buffers `parameters`, `gradients`, `moments` and, if it is `averaged`, `averages`, as at the start.
 
@@ -175,9 +175,6 @@ class TrainedState:
             yield _with_prefix(unpack(moments[index * count : (index + 1) * count]), _moment(index))
         if self._averaged:
             yield _with_prefix(unpack(read("averages", np.float32)), AVERAGE)
-
-
-AVERAGE = "average of "
 
 
 def _moment(index: int) -> str:

@@ -23,14 +23,17 @@ MOST_DOTS = 60
 
 Lines = Mapping[str, Sequence[float]]  # a value of each epoch, by the pictures that it is of
 
+SIDE, CAPTION, GAP, ACROSS = 112, 40, 10, 8
+CELL, CELL_LEFT, CELL_TOP = 44, 130, 60
+RIGHT, WRONG = (tuple(bytes.fromhex(color[1:])) for color in COLORS[:2])
+MOST = 40  # labels in a picture
+Counts = NDArray[np.int64]
+
 
 def write(paper: Picture, text: str, place: tuple[int, int], color: Color = INK, size: float = 0.45) -> None:
     """Write `text` from `place`, its left end on the line; OpenCV has ASCII alone, others become '?'."""
     letters = text.encode("ascii", "replace").decode()
     cv2.putText(paper, letters, place, cv2.FONT_HERSHEY_SIMPLEX, size, color, 1, cv2.LINE_AA)
-
-
-SIDE, CAPTION, GAP, ACROSS = 112, 40, 10, 8
 
 
 def contact_sheet(
@@ -58,13 +61,6 @@ def _fitted(picture: NDArray[np.uint8]) -> Picture:
     how = cv2.INTER_NEAREST if scale >= 2 else cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
     small = np.asarray(cv2.resize(np.ascontiguousarray(picture), size, interpolation=how), np.uint8)
     return np.broadcast_to(small.reshape(*small.shape[:2], -1), (*small.shape[:2], 3))
-
-
-CELL, CELL_LEFT, CELL_TOP = 44, 130, 60
-RIGHT, WRONG = (tuple(bytes.fromhex(color[1:])) for color in COLORS[:2])
-MOST = 40  # labels in a picture
-
-Counts = NDArray[np.int64]
 
 
 def confusion(truth: NDArray[np.int32], answers: NDArray[np.intp], classes: int) -> Counts:

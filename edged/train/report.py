@@ -13,7 +13,6 @@ import numpy as np
 from edged.model.graph import Float32
 from edged.system.plain_text import counted
 from edged.train.plots import (
-    Picture,
     accuracy_chart,
     as_text,
     confusion,
@@ -52,24 +51,23 @@ class TrainingOutcome:
 
 def write_report(outcome: TrainingOutcome, folder: Path) -> str:
     """Write report.md and its files; return a one-line result. Raises OSError."""
-    counts = _counts(outcome)
+    import cv2
+
+    judged = outcome.judged
+    counts = confusion(judged.examples.labels, judged.probabilities.argmax(axis=1), len(outcome.labels))
     worst = _worst(outcome)
     pictures = {"confusion.png": draw_confusion(counts, outcome.labels)}
     if worst:
-        pictures["worst.png"] = _sheet(outcome, worst)
+        images = [judged.examples.images[index] for index in worst]
+        pictures["worst.png"] = contact_sheet(images, [_caption(outcome, index) for index in worst])
     for name, picture in pictures.items():
-        (folder / name).write_bytes(_as_png(picture))
+        (folder / name).write_bytes(bytes(cv2.imencode(".png", picture[..., ::-1])[1]))
     (folder / "loss.svg").write_text(loss_chart(outcome.history))
     (folder / "accuracy.svg").write_text(accuracy_chart(outcome.history))
     (folder / "curve.csv").write_text(_as_csv(outcome.history))
     (folder / "metrics.json").write_text(json.dumps(_metrics(outcome), indent=2, ensure_ascii=False) + "\n")
     (folder / "report.md").write_text(_page(outcome, as_text(counts, outcome.labels), worst))
     return _verdict(outcome)
-
-
-def _counts(outcome: TrainingOutcome) -> Any:
-    judged = outcome.judged
-    return confusion(judged.examples.labels, judged.probabilities.argmax(axis=1), len(outcome.labels))
 
 
 def _verdict(outcome: TrainingOutcome) -> str:
@@ -92,11 +90,6 @@ def _worst(outcome: TrainingOutcome) -> list[int]:
     return [int(index) for index in wrong[surest][:WORST]]
 
 
-def _sheet(outcome: TrainingOutcome, worst: Sequence[int]) -> Picture:
-    pictures = [outcome.judged.examples.images[index] for index in worst]
-    return contact_sheet(pictures, [_caption(outcome, index) for index in worst])
-
-
 def _caption(outcome: TrainingOutcome, index: int) -> tuple[str, str]:
     """Truth, and what was answered in its place."""
     row = outcome.judged.probabilities[index]
@@ -105,12 +98,6 @@ def _caption(outcome: TrainingOutcome, index: int) -> tuple[str, str]:
         f"is {outcome.labels[outcome.judged.examples.labels[index]]}",
         f"not {outcome.labels[answer]}: {100 * row[answer]:.0f} %",
     )
-
-
-def _as_png(picture: Picture) -> bytes:
-    import cv2
-
-    return bytes(cv2.imencode(".png", picture[..., ::-1])[1])
 
 
 def _as_csv(history: Sequence[Epoch]) -> str:

@@ -60,7 +60,10 @@ class TrainingSession:
     @property
     def is_done(self) -> bool:
         """Return whether all steps were taken, or it stopped early."""
-        return len(self.history) >= self.epochs or self._has_given_up()
+        if len(self.history) >= self.epochs:
+            return True
+        patience = self._learning.stop_after
+        return bool(patience and self._best and len(self.history) - self._best.epoch >= patience)
 
     def resume(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint.
@@ -138,10 +141,6 @@ class TrainingSession:
         self.history.append(line)
         if self._learning.stop_after and line.is_better_than(self._best):
             self._best, self._best_state = line, dict(self._trainer.state())
-
-    def _has_given_up(self) -> bool:
-        patience = self._learning.stop_after
-        return bool(patience and self._best and len(self.history) - self._best.epoch >= patience)
 
     def _keep_best(self) -> None:
         facts = {

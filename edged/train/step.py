@@ -17,7 +17,7 @@ from edged.engine.launch import Launch, Resident
 from edged.engine.layout import NO_HALO, Halo, Tensor
 from edged.engine.variants.channels import SOFTMAX
 from edged.engine.variants.variant import Site
-from edged.model.activations import LINEAR, Activation
+from edged.model.activations import LINEAR
 from edged.model.graph import Activate, Add, Conv, Dense, Operator, Softmax
 from edged.model.package import Input
 from edged.train.lowering import Lowered, Residents, forward_launches
@@ -65,6 +65,7 @@ def step_launches(
     scores = lowered.tensors[lowered.graph.output]
     of_scores, back = backward_launches(lowered, parameters, store.residents("gradients"))
     order, sums = Resident("order", ANY_SIZE), Resident("sums", lowered.batch * 2 * VALUE)
+    weights, averages = (Resident(buffer, store.count * VALUE) for buffer in ("parameters", "averages"))
     loss = partial(cross_entropy, scores, of_scores, Resident("labels", ANY_SIZE), order, sums)
     return (
         *_gather(lowered, wanted, "images", order, regularization.augmentation),
@@ -72,7 +73,7 @@ def step_launches(
         *loss(regularization.smoothing, lowered.device),
         *back,
         *update_launches(optimizer, store.decayed, store.learnt, lowered.device),
-        *(_averages(lowered, store) if regularization.average else ()),
+        *((moving_average(weights, averages, lowered.device),) if regularization.average else ()),
     )
 
 
@@ -100,11 +101,6 @@ def _gather(
         return gather_features(source, order, target, lowered.device)
     whole = gather if len(lowered.graph.shapes[lowered.graph.input]) == 3 else gather_vectors
     return whole(BatchImages(source, order, wanted, augment.flip, augment.shift), target, lowered.device)
-
-
-def _averages(lowered: Lowered, store: ParameterStore) -> tuple[Launch, ...]:
-    weights, averages = (Resident(buffer, store.count * VALUE) for buffer in ("parameters", "averages"))
-    return (moving_average(weights, averages, lowered.device),)
 
 
 def backward_launches(
@@ -139,7 +135,7 @@ class _Pass:
         self._parameters, self._gradients = parameters, gradients
         self._given_halos = given_halos
         self._learning = _learning(lowered)
-        self._activations = {each.output: _activation(each) for each in lowered.graph.operators}
+        self._activations = {each.output: getattr(each, "activation", LINEAR) for each in lowered.graph.operators}
         self.halos: dict[str, Halo] = {}
         self.launches: list[Launch] = []
         self.of_logits = self._gradient_of(lowered.graph.output, "loss")
@@ -223,7 +219,3 @@ def _learning(lowered: Lowered) -> set[str]:
         if hasattr(operator, "weight") or hasattr(operator, "scale") or names & set(operator.inputs):
             names.add(operator.output)
     return names
-
-
-def _activation(operator: Operator) -> Activation:
-    return getattr(operator, "activation", LINEAR)

@@ -28,6 +28,8 @@ NOTHING = 10
 LABELS = (*"0123456789", "nothing")
 SEED = 20261121
 
+AHEAD = 4  # batches that each process may be ahead of the training
+
 
 def draw_frame(rng: np.random.Generator, mask: Bytes | None, width: int = 160) -> Bytes:
     """Draw a frame, uint8 [120, 120, 3] RGB: the scene at width × 120, resized as a camera does."""
@@ -51,9 +53,6 @@ def empty_frames(count: int = 2000) -> Bytes:
     """Return frames without a digit, the same at each call."""
     rng = np.random.default_rng(SEED + 1)
     return np.stack([draw_frame(rng, None) for _ in range(count)])
-
-
-AHEAD = 4  # batches that each process may be ahead of the training
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,11 @@ Point = tuple[int, int]
 BARE = {1: 0.0, 6: 0.2, 9: 0.2}  # share that stays unchanged: a 1 with a flag is the digit most often confused
 BARE_OTHERS = 0.35
 
+SIDE = 112
+BORDER = 12
+AXIS = np.arange(SIDE, dtype=np.float32) * np.float32(28 / SIDE) - np.float32(13.5)  # in pixels of the 28 × 28
+DROOP = 1 - (AXIS[:, None] / np.float32(14)) ** 2
+
 
 def add_print_marks(rng: np.random.Generator, ink: Bytes, digit: int, pen: int) -> None:
     """Draw marks on `ink`, uint8 [h, w] of 0 and 1, with a pen of that many pixels; more often than not."""
@@ -83,12 +88,6 @@ def _curl(rng: np.random.Generator, ink: Bytes, end: Point, tall: int, pen: int,
         cv2.circle(ink, (round(x), round(y)), round(pen * rng.uniform(0.6, 1.0)), (1,), -1)
 
 
-SIDE = 112
-BORDER = 12
-AXIS = np.arange(SIDE, dtype=np.float32) * np.float32(28 / SIDE) - np.float32(13.5)  # in pixels of the 28 × 28
-DROOP = 1 - (AXIS[:, None] / np.float32(14)) ** 2
-
-
 def plain_mask(image: Bytes) -> Bytes:
     """Return the digit unchanged, four times as large, uint8, cropped to its ink."""
     return _cut(np.asarray(cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC), np.uint8))
@@ -108,7 +107,8 @@ def varied_mask(rng: np.random.Generator, image: Bytes, digit: int) -> Bytes:
     large = cv2.remap(np.ascontiguousarray(image), *_bend(rng), cv2.INTER_LINEAR)
     smooth = np.asarray(cv2.GaussianBlur(large, (0, 0), rng.uniform(1.0, 2.5)), np.uint8)
     inside = np.pad((smooth > 110).astype(np.uint8), BORDER)
-    pen = _pen(inside)
+    depth = cv2.distanceTransform(inside, cv2.DIST_L2, 3)
+    pen = float(np.percentile(depth[inside > 0], 90)) if inside.any() else 0.0  # half the width of the strokes
     add_print_marks(rng, inside, digit, max(1, round(2 * pen)))
     return _cut(_repenned(rng, inside, pen))
 
@@ -121,12 +121,6 @@ def _bend(rng: np.random.Generator) -> tuple[npt.NDArray[np.float32], npt.NDArra
     narrow, slant, sag = rng.uniform(0.85, 1.3), rng.normal(0, 0.2), rng.normal(0, 1.2)
     from_x = AXIS * narrow + AXIS[:, None] * slant + wave[..., 0] + 13.5
     return from_x.astype(np.float32), (DROOP * sag + AXIS[:, None] * 1.05 + wave[..., 1] + 13.5).astype(np.float32)
-
-
-def _pen(inside: Bytes) -> float:
-    """Return half the width of the strokes, in pixels."""
-    depth = cv2.distanceTransform(inside, cv2.DIST_L2, 3)
-    return float(np.percentile(depth[inside > 0], 90)) if inside.any() else 0.0
 
 
 def _repenned(rng: np.random.Generator, inside: Bytes, pen: float) -> Bytes:

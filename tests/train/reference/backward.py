@@ -18,6 +18,8 @@ from edged.train.training_operators import Dropout, TrainedNorm
 
 Bits = NDArray[np.uint32]
 
+Window = tuple[slice, slice]
+
 
 def random_bits(seed: int, step: int, count: int) -> Bits:
     """Return 32 random bits for each of `count` places."""
@@ -92,9 +94,6 @@ def _kept(operator: Dropout, x: Array) -> Array:
     bits = random_bits(operator.seed ^ salt_of(operator.name), operator.step, x.size)
     drawn = bits.reshape(x.shape[::-1]).T if x.ndim == 2 else bits.reshape(x.shape)
     return np.asarray((drawn >= threshold_of(operator.share)) / (1 - operator.share))
-
-
-Window = tuple[slice, slice]
 
 
 @dataclass(frozen=True)
