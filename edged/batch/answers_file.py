@@ -89,11 +89,6 @@ def count_answers(path: Path) -> AnswerCount:
     return AnswerCount(found.num_rows, sum(each.num_values - each.statistics.null_count for each in groups))
 
 
-def _groups(answers: Iterator[ArchiveAnswer]) -> Iterator[list[ArchiveAnswer]]:
-    while group := list(islice(answers, ROWS)):
-        yield group
-
-
 def _table(answers: Sequence[ArchiveAnswer], schema: pyarrow.Schema) -> pyarrow.Table:
     first = [answer.top[0] if answer.top else None for answer in answers]
     columns = {
