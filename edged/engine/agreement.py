@@ -50,9 +50,7 @@ class ReferenceProblem:
 
     def error(self, found: NDArray[np.float32] | None) -> float:
         """Return the largest error as a share of the range; infinite if there is a NaN or no answer."""
-        if found is None or not np.isfinite(found).all():
-            return float("inf")
-        return float(np.abs(found - self.expected).max() / max(np.abs(self.expected).max(), 1e-30))
+        return float("inf") if found is None else share_of_range(found, self.expected)
 
 
 @dataclass(frozen=True)
