@@ -71,7 +71,8 @@ class Judge:
             runtime.close()
         self._classes = pictures.classes or [(int(best),) for best in self.original.argmax(axis=1)]
         self._kept = CacheEntries(cache_directory() / "compressions", "json", limit=2**24)
-        code = [code_sha256(f"edged.{part}") for part in ("camera", "engine", "evaluation", "model", "compress")]
+        parts = ("pictures", "runtime", "engine", "evaluation", "model", "compress")
+        code = [code_sha256(f"edged.{part}") for part in parts]
         self._key = [
             model.sha256,
             model.input.described,

@@ -237,6 +237,6 @@ def _key(
     model: Model, evaluation: Evaluator, data: LabelledPictures, arguments: argparse.Namespace
 ) -> list[object]:
     """Return everything that the answers depend on."""
-    code = [code_sha256(f"edged.{part}") for part in ("camera", "engine", "evaluation", "model")]
+    code = [code_sha256(f"edged.{part}") for part in ("pictures", "runtime", "engine", "evaluation", "model")]
     plan = [*evaluation.key, arguments.precision, arguments.batch]
     return [model.sha256, preparation_of(model), *plan, data.fingerprint, code]
