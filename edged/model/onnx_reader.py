@@ -14,6 +14,7 @@ import onnx
 from onnx import NodeProto
 
 from edged.errors import ModelError
+from edged.model import onnx_names
 from edged.model.from_onnx import (
     activation,
     arithmetic,
@@ -52,11 +53,11 @@ Converter = Callable[[OnnxNode, Scope], None]
 
 # The conversion of each kind of node, and its supported attributes.
 CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
-    **dict.fromkeys(activation.PLAIN, (activation.activate, ())),
+    **dict.fromkeys(onnx_names.ACTIVATIONS, (activation.activate, ())),
     "Add": (by_channel.add, ()),
     "AveragePool": (window.in_one_row(window.average_pool), window.AVERAGE_POOL_ATTRIBUTES),
     "BatchNormalization": (by_channel.batch_norm, ("epsilon", "momentum", "spatial", "training_mode")),
-    **dict.fromkeys(reductions.KINDS, (reductions.reduce, reductions.ATTRIBUTES)),
+    **dict.fromkeys(onnx_names.REDUCTIONS, (reductions.reduce, reductions.ATTRIBUTES)),
     **dict.fromkeys(reductions.NORMS, (reductions.norm, reductions.ATTRIBUTES)),
     "Cast": (views.cast, ("saturate", "to")),
     "Clip": (activation.clip, ("max", "min")),

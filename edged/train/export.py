@@ -1,7 +1,7 @@
 """Write a trained network as an ONNX file, to which onnxruntime and edged give the same answers."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from typing import Any
@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from edged import __version__
 from edged.errors import ModelError
 from edged.model import graph as operators
+from edged.model import onnx_names
 from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Float32, Graph, Operator, Shape
 from edged.model.metadata import Metadata, encode
@@ -22,18 +23,11 @@ from edged.model.reference import sources
 from edged.train.training_operators import folded
 
 X, BEFORE = "x", "before"  # what the activation reads, and what the step before wrote
+# Sets up to 21 have nodes for GELU, Hardswish, Mish and norms of groups, which become several here; but converters
+# for NPUs read older sets alone: that for the RK3588 up to 19, one of its versions up to 15.
 OPSET, IR_VERSION = 13, 8
-ARITHMETIC = {
-    "add": "Add",
-    "subtract": "Sub",
-    "multiply": "Mul",
-    "divide": "Div",
-    "minimum": "Min",
-    "maximum": "Max",
-    "power": "Pow",
-    "prelu": "PRelu",
-}
-REDUCTIONS = {"mean": "ReduceMean", "maximum": "ReduceMax", "minimum": "ReduceMin"}
+KIND_OF_COMBINATION = {kind: name for name, kind in onnx_names.COMBINATIONS.items()}
+KIND_OF_REDUCTION = {kind: name for name, kind in onnx_names.REDUCTIONS.items()}
 
 
 @dataclass(frozen=True)
@@ -52,6 +46,10 @@ def steps_of(activation: Activation) -> tuple[Step, ...]:
 
 def _always(*steps: Step) -> Callable[[float, float], tuple[Step, ...]]:
     return lambda alpha, beta: steps
+
+
+def _with_attributes(name: str, attributes: Iterable[str]) -> Callable[[float, float], tuple[Step, ...]]:
+    return lambda *numbers: (Step(name, (X,), dict(zip(attributes, numbers, strict=False))),)
 
 
 HARD_GATE = Step("HardSigmoid", (X,), {"alpha": float(np.float32(1 / 6)), "beta": 0.5})
@@ -76,27 +74,17 @@ GELU = (
 )
 
 STEPS: Mapping[str, Callable[[float, float], tuple[Step, ...]]] = {
+    **{kind: _always(Step(name)) for name, kind in onnx_names.ACTIVATIONS.items()},
+    **{
+        kind: _with_attributes(name, defaults)
+        for name, (kind, defaults) in onnx_names.ACTIVATIONS_WITH_ATTRIBUTES.items()
+    },
     "linear": _always(),
-    "relu": _always(Step("Relu")),
     "clip": lambda low, high: (Step("Clip", (X, low, high)),),
-    "leaky_relu": lambda alpha, _: (Step("LeakyRelu", (X,), {"alpha": alpha}),),
-    "elu": lambda alpha, _: (Step("Elu", (X,), {"alpha": alpha}),),
-    "selu": lambda alpha, gamma: (Step("Selu", (X,), {"alpha": alpha, "gamma": gamma}),),
-    "sigmoid": _always(Step("Sigmoid")),
-    "hard_sigmoid": lambda alpha, beta: (Step("HardSigmoid", (X,), {"alpha": alpha, "beta": beta}),),
-    "hard_swish": _always(HARD_GATE, GATED),
     "silu": _always(Step("Sigmoid"), GATED),
-    "tanh": _always(Step("Tanh")),
-    "softplus": _always(Step("Softplus")),
-    "softsign": _always(Step("Softsign")),
+    "hard_swish": _always(HARD_GATE, GATED),
     "mish": _always(Step("Softplus"), Step("Tanh", (BEFORE,)), GATED),
     "gelu": _always(*GELU),
-    "erf": _always(Step("Erf")),
-    "exp": _always(Step("Exp")),
-    "log": _always(Step("Log")),
-    "sqrt": _always(Step("Sqrt")),
-    "reciprocal": _always(Step("Reciprocal")),
-    "absolute": _always(Step("Abs")),
     "gelu_by_tanh": _always(*GELU_BY_TANH),
 }
 
@@ -216,7 +204,7 @@ class _Nodes:
         if operator.constant is not None:
             inputs.append(self._weight(operator, "constant", operator.constant[np.newaxis]))
         ordered = inputs[::-1] if operator.is_reversed else inputs
-        self._node(ARITHMETIC[operator.kind], operator.name, ordered, operator.output)
+        self._node(KIND_OF_COMBINATION[operator.kind], operator.name, ordered, operator.output)
 
     @write.register
     def _concat(self, operator: operators.Concat) -> None:
@@ -304,7 +292,7 @@ class _Nodes:
             axes = self._constant(f"{operator.name}.axes", np.array([1], np.int64))
             self._node("ReduceSum", operator.name, [*operator.inputs, axes], operator.output, keepdims=1)
         else:
-            kind = REDUCTIONS[operator.kind]
+            kind = KIND_OF_REDUCTION[operator.kind]
             self._node(kind, operator.name, operator.inputs, operator.output, axes=[1], keepdims=1)
 
     @write.register

@@ -1,7 +1,6 @@
 """Convert activations, each of which changes every value by itself, and Softmax."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,40 +11,16 @@ from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope
 from edged.model.from_onnx.views import as_shape, last_axis
 from edged.model.graph import Activate, Softmax
-
-# What each kind of node without attributes computes.
-PLAIN: Mapping[str, str] = {
-    "Abs": "absolute",
-    "Erf": "erf",
-    "Exp": "exp",
-    "HardSwish": "hard_swish",
-    "Log": "log",
-    "Mish": "mish",
-    "Reciprocal": "reciprocal",
-    "Relu": "relu",
-    "Sigmoid": "sigmoid",
-    "Softplus": "softplus",
-    "Softsign": "softsign",
-    "Sqrt": "sqrt",
-    "Tanh": "tanh",
-}
-# Likewise, with the defaults of its attributes `alpha` and `beta` (`gamma` of Selu).
-WITH_NUMBERS: Mapping[str, Activation] = {
-    "Elu": Activation("elu", 1.0),
-    "HardSigmoid": Activation("hard_sigmoid", 0.2, 0.5),
-    "LeakyRelu": Activation("leaky_relu", 0.01),
-    "Selu": Activation("selu", 1.67326319217681884765625, 1.05070102214813232421875),
-}
+from edged.model.onnx_names import ACTIVATIONS, ACTIVATIONS_WITH_ATTRIBUTES
 
 
 def activate(node: OnnxNode, scope: Scope) -> None:
-    """Convert a kind of node that is in `PLAIN` or `WITH_NUMBERS`."""
-    if node.kind in PLAIN:
-        _push(node, scope, Activation(PLAIN[node.kind]))
-        return
-    usual = WITH_NUMBERS[node.kind]
-    second = "gamma" if node.kind == "Selu" else "beta"
-    _push(node, scope, Activation(usual.kind, node.real("alpha", usual.alpha), node.real(second, usual.beta)))
+    """Convert a kind of node that `onnx_names` has as an activation."""
+    if node.kind in ACTIVATIONS:
+        _push(node, scope, Activation(ACTIVATIONS[node.kind]))
+    else:
+        kind, defaults = ACTIVATIONS_WITH_ATTRIBUTES[node.kind]
+        _push(node, scope, Activation(kind, *(node.real(name, default) for name, default in defaults.items())))
 
 
 def gelu(node: OnnxNode, scope: Scope) -> None:

@@ -7,27 +7,18 @@ from dataclasses import replace
 import numpy as np
 
 from edged.errors import ModelError
+from edged.model import onnx_names
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
 from edged.model.from_onnx.strided import ViewAxis, joined, sizes_of
 from edged.model.graph import Add, Combine, Float32, Shape
 from edged.model.shapes import CONTRADICTION
 
-COMBINATIONS: Mapping[str, str] = {
-    "Add": "add",
-    "Div": "divide",
-    "Max": "maximum",
-    "Min": "minimum",
-    "Mul": "multiply",
-    "PRelu": "prelu",
-    "Pow": "power",
-    "Sub": "subtract",
-    "Sum": "add",
-}
+KINDS: Mapping[str, str] = {**onnx_names.COMBINATIONS, "Sum": "add"}
 
 
 def combine(node: OnnxNode, scope: Scope) -> None:
-    """Convert a kind of node that is in `COMBINATIONS`: of several inputs, the first two, then with the next."""
+    """Convert a kind of node that is in `KINDS`: of several inputs, the first two, then with the next."""
     if node.kind in {"Max", "Min", "Sum"} and len(node.inputs) == 1:
         scope.define(node.output, scope.floats(node.input(0)))
         return
@@ -62,7 +53,7 @@ def _are_plain(values: Sequence[Value]) -> bool:
 
 
 def _push(node: OnnxNode, scope: Scope, tensors: Sequence[str]) -> None:
-    kind, inputs = COMBINATIONS[node.kind], (tensors[0], tensors[1])
+    kind, inputs = KINDS[node.kind], (tensors[0], tensors[1])
     if kind == "add" and scope.shapes[inputs[0]] == scope.shapes[inputs[1]]:
         scope.add(Add(node.output, inputs, node.output))
     else:
@@ -107,7 +98,7 @@ def _combine_with_constant(node: OnnxNode, scope: Scope, computed: str) -> None:
     _broadcast([value.dims, constant.shape])
     if (new := constant.ndim - len(value.dims)) > 0:  # the result has as many axes as the constant
         value = scope.view(value, (*(ViewAxis(1, 0) for _ in range(new)), *value.axes))
-    kind = COMBINATIONS[node.kind]
+    kind = KINDS[node.kind]
     if _are_plain([value]):
         tensor = scope.image(computed) if len(value.shape) == 3 else scope.features(computed)
         constant = _of_one_frame(constant, value.dims)

@@ -12,14 +12,9 @@ from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
 from edged.model.from_onnx.views import as_shape
 from edged.model.graph import Activate, AveragePool, Combine, MaxPool, Operator, ReduceChannels, Shape
+from edged.model.onnx_names import REDUCTIONS
 
 ATTRIBUTES = ("axes", "keepdims", "noop_with_empty_axes")
-KINDS: Mapping[str, str] = {
-    "ReduceMax": "maximum",
-    "ReduceMean": "mean",
-    "ReduceMin": "minimum",
-    "ReduceSum": "sum",
-}
 # Kinds that reduce absolute values or squares, with that reduction: a mean stays within float16 longer than a sum.
 NORMS: Mapping[str, str] = {
     "ReduceL1": "ReduceSum",
@@ -30,7 +25,7 @@ POOLS: Mapping[str, type[AveragePool] | type[MaxPool]] = {"ReduceMax": MaxPool, 
 
 
 def reduce(node: OnnxNode, scope: Scope) -> None:
-    """Convert a kind of node that is in `KINDS`."""
+    """Convert a kind of node that is in `REDUCTIONS`."""
     value = scope.floats(node.input(0))
     rank = len(value.dims)
     given = scope.integers(node.input(1)) if node.input(1) else node.integers("axes")
@@ -103,6 +98,6 @@ def _over_channels(node: OnnxNode, scope: Scope, value: Value, axes: Collection[
     tensor = scope.joined(moved)
     if len(scope.shapes[tensor]) == 1:
         tensor = scope.as_image(tensor)
-    scope.add(ReduceChannels(node.output, (tensor,), node.output, KINDS[node.kind]))
+    scope.add(ReduceChannels(node.output, (tensor,), node.output, REDUCTIONS[node.kind]))
     written = scope.seen_joined(node.output, (*lead, 1))
     scope.define(node.output, as_shape(scope, replace(written, dtype="float32"), dims))
