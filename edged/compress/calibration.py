@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from edged.compress.weights import Values
 from edged.model.graph import Conv, Dense, Graph
-from edged.model.model_part import run_reference
+from edged.model.model_part import ModelPart
 from edged.model.package import Input
 
 PICTURES = 64  # that are computed by the reference, evenly spaced
@@ -34,7 +34,7 @@ def second_moments(
     counts = dict.fromkeys(layers, 0)
     chosen = frames[:: max(1, len(frames) // PICTURES)][:PICTURES]
     for start in range(0, len(chosen), AT_ONCE):
-        tensors = run_reference(graph, wanted, chosen[start : start + AT_ONCE])
+        tensors = ModelPart(graph, wanted).tensors(chosen[start : start + AT_ONCE])
         for name, layer in layers.items():
             for x in tensors[layer.inputs[0]]:  # rows of one picture at a time: of VGG-16 they take 230 MB
                 rows = _rows(layer, x[np.newaxis])

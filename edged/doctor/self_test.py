@@ -125,7 +125,7 @@ class SelfTest:
     def _compare(self, graph: Graph, chooser: Chooser, precision: Precision) -> Figures:
         """Compare each layer with the reference. Raises EdgedError if one is wrong."""
         wanted = Input(SIDE, SIDE, "rgb", 1 / 255, (0.5,) * 3, (0.25,) * 3)
-        verification = Verification(graph, wanted, self._device, precision=precision, chooser=chooser)
+        verification = Verification(ModelPart(graph, wanted), self._device, precision=precision, chooser=chooser)
         images = np.random.default_rng(0).integers(0, 256, (PICTURES, *runtime_shape(wanted)), np.uint8)
         try:
             for _ in verification.compare(images):

@@ -75,7 +75,7 @@ class Examination:
         agreement: Agreement,
         chosen: Sequence[tuple[Site[Any], Choice]],
     ) -> None:
-        self._runtime, self._graph, self._wanted = runtime, part.graph, part.input
+        self._runtime, self._part, self._graph = runtime, part, part.graph
         self._precision: Precision = precision
         self._agreement, self._chosen = agreement, chosen
 
@@ -89,7 +89,7 @@ class Examination:
         found = self._runtime.submit(full).wait().outputs.reshape(len(full), -1)
         with np.errstate(all="ignore"):  # a network may overflow by itself
             try:
-                inputs = self._prepared(frames[:PICTURES])
+                inputs = self._part.prepared(frames[:PICTURES])
                 # one picture at a time, since its tensors take far more memory
                 pictures = (inputs[i : i + 1] for i in range(len(inputs)))
                 expected = np.concatenate([reference.run(self._graph, picture) for picture in pictures])
@@ -137,11 +137,6 @@ class Examination:
             "%s: %s: too little memory to compare %s (%s)",
             *(self._runtime.device_name, what, self._graph.name, str(lack) or type(lack).__name__),
         )
-
-    def _prepared(self, frames: Array) -> Float32:
-        if self._wanted:
-            return reference.prepare(frames, self._wanted)
-        return frames.reshape(len(frames), *self._graph.shapes[self._graph.input])
 
     def _check_input(self, tensors: Mapping[str, Array], inputs: Float32) -> None:
         """Compare the output of the first kernel, which prepares pictures and has no other variant."""

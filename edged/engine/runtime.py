@@ -4,7 +4,6 @@ import itertools
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -253,7 +252,7 @@ def _planned(
     check_indices(part.graph.name, plan.launches)
 
     def whole() -> Plan:
-        return plan_of(replace(part, graph=part.graph.checked()))
+        return plan_of(part.checked())
 
     return packed_weights(weights, part, plan, whole, in_memory=in_memory)
 

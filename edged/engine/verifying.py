@@ -17,9 +17,8 @@ from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
 from edged.model import reference
 from edged.model.cost import kind_of
-from edged.model.graph import Float32, Graph, OnHost
+from edged.model.graph import Float32, OnHost
 from edged.model.model_part import ModelPart
-from edged.model.package import Input
 
 ON_HOST = "on_host"  # in place of a variant, as in profiles
 
@@ -52,15 +51,14 @@ class VerifiedLayer:
 
 
 class Verification:
-    """A network on a device, with the errors of its layers so far.
+    """A part of a network on a device, with the errors of its layers so far. The part's weights are read.
 
     The arguments are those of `Runtime`. Raises DeviceError, ModelError.
     """
 
     def __init__(
         self,
-        graph: Graph,
-        wanted: Input,
+        part: ModelPart,
         device: Device,
         *,
         precision: Precision,
@@ -68,8 +66,7 @@ class Verification:
         batch: int = 1,
         cache: Path | None = None,
     ) -> None:
-        self._graph, self._input, self._precision = graph, wanted, precision
-        part, self._batch = ModelPart(graph, wanted), batch
+        self._part, self._precision, self._batch = part, precision, batch
         self._agreement = Agreement(part, device, batch=batch, precision=precision, chooser=chooser)
         self._runtime = Runtime(
             part, device, batch=batch, precision=precision, chooser=chooser, in_flight=1, cache=cache
@@ -80,10 +77,10 @@ class Verification:
         variants = {name: chooser.choose(site).variant.name for name, site in self._sites.items()}
         self._layers = [
             VerifiedLayer(operator.name, kind_of(operator), variants.get(operator.name, ON_HOST))
-            for operator in graph.operators
+            for operator in part.graph.operators
             if operator.name in variants or isinstance(operator, OnHost)
         ]
-        self._outputs = {operator.name: operator.output for operator in graph.operators}
+        self._outputs = {operator.name: operator.output for operator in part.graph.operators}
         self.expected: list[Array] = []  # scores of the reference, float64 [classes], of each picture
         self.scores_error = 0.0
         self.same_class = 0
@@ -134,9 +131,9 @@ class Verification:
 
     def _include(self, image: NDArray[np.uint8], tensors: Mapping[str, Array]) -> None:
         """Compare the tensors of one picture."""
-        prepared = reference.prepare(image, self._input)
+        prepared = self._part.prepared(image)
         with np.errstate(all="ignore"):  # a network may overflow by itself
-            expected = reference.run_all(self._graph, prepared, np.float64)
+            expected = reference.run_all(self._part.graph, prepared, np.float64)
             self._include_prepared(tensors, prepared)
             for layer in self._layers:
                 self._include_layer(layer, tensors, expected[self._outputs[layer.layer]])

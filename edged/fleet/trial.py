@@ -22,7 +22,7 @@ from edged.model.model_part import whole_model
 from edged.model.package import Model
 from edged.model.scores import score_rule
 from edged.runtime.base import ModelRuntime
-from edged.runtime.proven import open_proven, proofs_folder
+from edged.runtime.proven import open_proven, proven_chooser
 from edged.runtime.scored import scores_of
 from edged.runtime.select import device_for, is_numpy
 
@@ -65,12 +65,11 @@ def verify(model: Model, worker: WorkerConfig, pictures: Pixels) -> None:
     if is_numpy(worker):
         return
     device = device_for(model.graph, worker.device, worker.precision)
-    from edged.engine.proofs import Proofs, ProvenChooser
-    from edged.engine.tuning_records import chooser_for
     from edged.engine.verifying import Verification
 
-    chooser = ProvenChooser(chooser_for(device), Proofs(proofs_folder(), device).wrong)
-    verification = Verification(model.graph, model.input, device, precision=worker.precision, chooser=chooser)
+    verification = Verification(
+        whole_model(model), device, precision=worker.precision, chooser=proven_chooser(device)
+    )
     try:
         for _ in verification.compare(pictures):
             pass

@@ -1,8 +1,9 @@
 """The part of a model that one worker runs: all of it, or from one cut to the next, with its input and output."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,16 +85,20 @@ class ModelPart:
 
     def truth(self, frames: Images | Features) -> Features:
         """Return the reference's answer for this input."""
-        return run_reference(self.graph.checked(), self.input, frames)[self.graph.output].reshape(len(frames), -1)
+        return self.checked().tensors(frames)[self.graph.output].reshape(len(frames), -1)
 
+    def checked(self) -> Self:
+        """Return the part with `Graph.checked`. Raises ModelError."""
+        return replace(self, graph=self.graph.checked())
 
-def run_reference(graph: Graph, wanted: Input | None, frames: Images | Features) -> Mapping[str, Features]:
-    """Return every tensor of the reference, float32 [n, *shape], by name.
+    def prepared(self, frames: Images | Features) -> Features:
+        """Return what the first operator reads, float32 [n, *shape]: prepared images, or features as they are."""
+        x = reference.prepare(frames.view(np.uint8), self.input) if self.input else frames.view(np.float32)
+        return x.reshape(len(x), *self.graph.shapes[self.graph.input])
 
-    For images, or for features if `wanted` is None.
-    """
-    x = reference.prepare(frames.view(np.uint8), wanted) if wanted else frames.view(np.float32)
-    return reference.run_all(graph, x.reshape(len(x), *graph.shapes[graph.input]))
+    def tensors(self, frames: Images | Features) -> Mapping[str, Features]:
+        """Return every tensor of the reference, float32 [n, *shape], by name."""
+        return reference.run_all(self.graph, self.prepared(frames))
 
 
 def whole_model(model: Model) -> ModelPart:

@@ -3,9 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from edged.model.graph import Graph
-from edged.model.model_part import Features, Images, run_reference
-from edged.model.package import Input
+from edged.model.model_part import Features, Images, ModelPart
 from edged.runtime.base import NUMPY, Outputs
 
 
@@ -29,10 +27,9 @@ class NumpyResult:
 class NumpyPending:
     """Images, or features behind a cut, that wait for their forward pass."""
 
-    graph: Graph
-    input: Input | None
-    images: Images | Features
-    features: str | None = None
+    part: ModelPart
+    frames: Images | Features
+    wants_features: bool = False
 
     @property
     def is_computed(self) -> bool:
@@ -42,25 +39,23 @@ class NumpyPending:
     def wait(self) -> NumpyResult:
         """Compute the forward pass, in the thread that waits for it."""
         start = time.perf_counter()
-        tensors = run_reference(self.graph, self.input, self.images)
-        outputs = tensors[self.graph.output].reshape(len(self.images), -1)
-        features = tensors[self.features].reshape(len(self.images), -1) if self.features else None
+        tensors = self.part.tensors(self.frames)
+        outputs = tensors[self.part.graph.output].reshape(len(self.frames), -1)
+        name = self.part.features if self.wants_features else None
+        features = tensors[name].reshape(len(self.frames), -1) if name else None
         return NumpyResult(outputs, time.perf_counter() - start, features=features)
 
 
 class NumpyRuntime:
-    """Runs a model in NumPy (see `runtime.ModelRuntime`)."""
+    """Runs a part of a model in NumPy (see `base.ModelRuntime`). Its weights are read."""
 
     device_name = NUMPY
     has_cpu_threads = False
     kernels = 0
     costs = ()
 
-    def __init__(self, graph: Graph, model_input: Input | None, features: str | None = None) -> None:
-        """`features`: the tensor that holds them."""
-        self._graph = graph
-        self._input = model_input
-        self._features = features
+    def __init__(self, part: ModelPart) -> None:
+        self._part = part
 
     def compose(self, *, apart: bool = False) -> bool:
         """Return False: NumPy launches nothing."""
@@ -72,7 +67,7 @@ class NumpyRuntime:
 
     def submit(self, frames: Images | Features, *, features: bool = False, by_layer: bool = False) -> NumpyPending:
         """Submit frames as `ModelRuntime` does, any n."""
-        return NumpyPending(self._graph, self._input, frames, self._features if features else None)
+        return NumpyPending(self._part, frames, features)
 
     def cached_peaks(self) -> None:
         """Return None: peaks of NumPy are not measured."""

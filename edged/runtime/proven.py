@@ -121,7 +121,7 @@ def _examine(
 
     return examine(
         runtime,
-        replace(part, graph=part.graph.checked()),
+        part.checked(),
         device,
         part.noise(worker.batch),
         precision=worker.precision,

@@ -33,7 +33,7 @@ def open_runtime(part: ModelPart, worker: config.WorkerConfig, *, cache: Path | 
     if is_numpy(worker):
         from edged.runtime.numpy_runtime import NumpyRuntime
 
-        return NumpyRuntime(part.graph.checked(), part.input, part.features)
+        return NumpyRuntime(part.checked())
     device = device_for(part.graph, worker.device, worker.precision)
     return open_on_device(part, worker, device, cache=cache)
 

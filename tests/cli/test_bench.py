@@ -9,6 +9,7 @@ from edged.cli.bench.report import as_table, report
 from edged.cli.bench.timing import time_in_turn
 from edged.cli.pictures import random_images
 from edged.config import ModelConfig
+from edged.model.model_part import whole_model
 from edged.model.package import load_model
 from edged.runtime.numpy_runtime import NumpyRuntime
 from edged.system.machine_state import Account
@@ -37,7 +38,7 @@ def test_a_program_reads_one_object(model: Path) -> None:
 
 def test_figures_are_of_one_state_of_the_machine_and_the_output_says_which(model: Path) -> None:
     loaded = load_model(ModelConfig(path=model))
-    runtime = NumpyRuntime(loaded.graph, loaded.input)
+    runtime = NumpyRuntime(whole_model(loaded))
     machine = ScriptedMachine("one-core", "disturbed", "two-core")
     timing = time_in_turn([runtime], random_images(loaded.input, 1), 40, machine)[0]
     account = Account.of(timing.states)

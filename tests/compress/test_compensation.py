@@ -9,7 +9,7 @@ from edged import config
 from edged.compress.calibration import second_moments
 from edged.compress.codebook import AT_ONCE, DAMPING, compensated, rounded_rows, share
 from edged.compress.weights import weights_of
-from edged.model.model_part import run_reference
+from edged.model.model_part import ModelPart
 from edged.model.package import load_model
 from tests.compress.networks import network
 
@@ -70,6 +70,6 @@ def test_moments_are_those_of_what_the_weights_multiply(tmp_path: Path) -> None:
     found = second_moments(model, weights, graph, wanted, frames)
 
     rows = weights["second"].reshape(32, -1).astype(np.float64)  # of a layer without bias and activation
-    outputs = run_reference(graph, wanted, frames)["c"]
+    outputs = ModelPart(graph, wanted).tensors(frames)["c"]
     assert found.keys() == weights.keys()
     assert np.allclose(np.einsum("ri,ij,rj->r", rows, found["second"], rows), (outputs**2).mean(axis=(0, 2, 3)))

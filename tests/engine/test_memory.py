@@ -263,8 +263,7 @@ def test_networks_that_concatenate_answer_as_the_reference(
 def test_each_layer_can_still_be_compared(network_device: Device, programs_directory: Path) -> None:
     wanted = replace(RGB, width=64, height=64)
     verification = Verification(
-        NETWORKS["squeezenet1_1"](64, 64),
-        wanted,
+        ModelPart(NETWORKS["squeezenet1_1"](64, 64), wanted),
         network_device,
         precision="fp32",
         chooser=RULES,

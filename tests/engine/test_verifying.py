@@ -11,6 +11,7 @@ from edged.engine.selection import Rules
 from edged.engine.verifying import Verification
 from edged.model import reference
 from edged.model.graph import Conv, Graph
+from edged.model.model_part import ModelPart
 from tests.engine.networks import RGB, random_images, small_network
 from tests.engine.wrong_kernels import MAX_IS_MIN, WRONG_DENSE, WRONG_DENSE_SPLIT, wrong_kernel
 
@@ -26,7 +27,8 @@ def verified(
 ) -> Verification:
     """A network, by default one with every operator, on random images."""
     network = graph or small_network()
-    found = Verification(network, RGB, device, precision=precision, chooser=Rules(), batch=batch, cache=programs)
+    part = ModelPart(network, RGB)
+    found = Verification(part, device, precision=precision, chooser=Rules(), batch=batch, cache=programs)
     images = random_images(RGB, pictures)
     try:
         scores = np.concatenate(list(found.compare(images)))

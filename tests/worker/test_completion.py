@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from edged.messages import Job
+from edged.model.model_part import ModelPart
 from edged.runtime.base import Result
 from edged.runtime.numpy_runtime import NumpyPending
 from edged.worker.completion import Completed, Completions
@@ -32,7 +33,7 @@ class Pending(NumpyPending):
 
 
 def pending(*, computed: bool = False, takes_s: float = 0.0) -> Pending:
-    return Pending(dense_network(), INPUT, pictures(1), computed=computed, takes_s=takes_s)
+    return Pending(ModelPart(dense_network(), INPUT), pictures(1), computed=computed, takes_s=takes_s)
 
 
 def job(number: int) -> Job:

@@ -11,7 +11,7 @@ import pytest
 from edged.config import Config
 from edged.engine.device import POCL, list_devices
 from edged.messages import Scores
-from edged.model.model_part import Features, Images
+from edged.model.model_part import Features, Images, ModelPart
 from edged.runtime.numpy_runtime import NumpyPending, NumpyRuntime
 from edged.runtime.threads import DRIVER, DRIVER_OF_ALL, DRIVER_OF_ONE
 from edged.system.disk_cache import CacheEntries
@@ -77,7 +77,7 @@ class Thrice(NumpyRuntime):
 
 
 def test_the_driver_whose_jobs_take_less_time_is_chosen() -> None:
-    quick, slow = (kind(dense_network().checked(), INPUT) for kind in (NumpyRuntime, Thrice))
+    quick, slow = (kind(ModelPart(dense_network(), INPUT).checked()) for kind in (NumpyRuntime, Thrice))
 
     assert faster_driver(quick, slow, pictures(1)) == DRIVER_OF_ONE
     assert faster_driver(slow, quick, pictures(1)) == DRIVER_OF_ALL

@@ -30,7 +30,7 @@ from edged.messages import (
     encode,
 )
 from edged.model import reference
-from edged.model.model_part import Features, Images
+from edged.model.model_part import Features, Images, ModelPart
 from edged.model.scores import ScoreRule
 from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
@@ -139,7 +139,7 @@ def remembered(weight: float | None = None, asked_s_ago: float = 3600) -> SelfCh
 
 
 def numpy_runtime(weight: float | None = None) -> NumpyRuntime:
-    return NumpyRuntime(dense_network(weight=weight), INPUT)
+    return NumpyRuntime(ModelPart(dense_network(weight=weight), INPUT))
 
 
 def test_a_job_of_several_frames_is_answered_frame_by_frame() -> None:
@@ -158,7 +158,8 @@ def test_a_job_of_several_frames_is_answered_frame_by_frame() -> None:
 
 
 def test_what_is_a_probability_already_stays_as_it_is() -> None:
-    with serving(NumpyRuntime(dense_network(softmax=True), INPUT), served=replace(WHOLE, rule=SHARES)) as hub:
+    shares = ModelPart(dense_network(softmax=True), INPUT)
+    with serving(NumpyRuntime(shares), served=replace(WHOLE, rule=SHARES)) as hub:
         hub.ask(0, pictures(1), top=CLASSES)
         scores = hub.answer()
 
@@ -292,7 +293,7 @@ def test_a_part_behind_a_cut_takes_the_features_of_all_frames_in_one_payload() -
     features = np.ones((2, 36), np.float32)
     behind, shape = dense_network(), (3, INPUT.height, INPUT.width)
     with serving(
-        NumpyRuntime(behind, None), served=Served(shape, batch=4, rule=LOGITS, takes_features=True)
+        NumpyRuntime(ModelPart(behind, None)), served=Served(shape, batch=4, rule=LOGITS, takes_features=True)
     ) as hub:
         hub.send(encode(Job(job=1, frames=2, top=1, timeout_s=60)), features.tobytes())
         hub.send(encode(Job(job=2, frames=2, top=1, timeout_s=60)), features[:1].tobytes())
@@ -393,7 +394,7 @@ class GatedRuntime(NumpyRuntime):
     """Finishes nothing before it may; notices the second submission."""
 
     def __init__(self) -> None:
-        super().__init__(dense_network(), INPUT)
+        super().__init__(ModelPart(dense_network(), INPUT))
         self.submitted = 0
         self.second_submitted = threading.Event()
         self.may_finish = threading.Event()
@@ -409,14 +410,14 @@ class GatedRuntime(NumpyRuntime):
                 assert gate.wait(LIMIT_S)
                 return super().wait()
 
-        return Gated(self._graph, self._input, frames)
+        return Gated(self._part, frames)
 
 
 class FailingOnce(NumpyRuntime):
     """Its first job fails when it is submitted, or later."""
 
     def __init__(self, when: str, error: Exception | None = None) -> None:
-        super().__init__(dense_network(), INPUT)
+        super().__init__(ModelPart(dense_network(), INPUT))
         self._fails: str | None = when
         self._error = error or DeviceError("the queue is gone")
 
@@ -432,14 +433,14 @@ class FailingOnce(NumpyRuntime):
             def wait(self) -> NumpyResult:
                 raise error
 
-        return Failing(self._graph, self._input, frames) if when else super().submit(frames)
+        return Failing(self._part, frames) if when else super().submit(frames)
 
 
 class SpendingRuntime(NumpyRuntime):
     """Each forward pass adds joules to a rail."""
 
     def __init__(self, rail: Rail, joules_each: float) -> None:
-        super().__init__(dense_network(), INPUT)
+        super().__init__(ModelPart(dense_network(), INPUT))
         self._rail = rail
         self._joules = joules_each
 
@@ -453,4 +454,4 @@ class SpendingRuntime(NumpyRuntime):
                 replacement.replace(rail.path)
                 return super().wait()
 
-        return Spending(self._graph, self._input, frames)
+        return Spending(self._part, frames)

@@ -23,7 +23,7 @@ class Broken(NumpyRuntime):
                 result = super().wait()
                 return NumpyResult(np.full_like(result.outputs, np.nan), result.forward_s)
 
-        return Nothing(self._graph, self._input, frames)
+        return Nothing(self._part, frames)
 
 
 def model_in(folder: Path, largest: float) -> Model:
@@ -33,7 +33,7 @@ def model_in(folder: Path, largest: float) -> Model:
 def test_a_device_that_answers_with_nan_where_the_reference_has_numbers_is_refused(tmp_path: Path) -> None:
     model = model_in(tmp_path, largest=1.0)
     with pytest.raises(DeviceError, match="with NaN or infinity, where the reference has numbers"):
-        warm_up(Broken(model.graph, model.input), whole_model(model), config.WorkerConfig(device="cpu"))
+        warm_up(Broken(whole_model(model)), whole_model(model), config.WorkerConfig(device="cpu"))
 
 
 def test_a_network_whose_own_answer_is_nan_is_logged_and_may_run(
@@ -42,7 +42,7 @@ def test_a_network_whose_own_answer_is_nan_is_logged_and_may_run(
     model = model_in(tmp_path, largest=3e37)
     with np.errstate(all="ignore"):
         _, known = warm_up(
-            NumpyRuntime(model.graph, model.input), whole_model(model), config.WorkerConfig(device="numpy")
+            NumpyRuntime(whole_model(model)), whole_model(model), config.WorkerConfig(device="numpy")
         )
     assert not np.isfinite(known.outputs).all()
     assert "answers even noise with NaN or infinity" in caplog.text
@@ -51,6 +51,6 @@ def test_a_network_whose_own_answer_is_nan_is_logged_and_may_run(
 def test_half_precision_may_overflow_where_the_reference_does_not(tmp_path: Path) -> None:
     model = model_in(tmp_path, largest=1.0)
     _, known = warm_up(
-        Broken(model.graph, model.input), whole_model(model), config.WorkerConfig(device="cpu", precision="fp16")
+        Broken(whole_model(model)), whole_model(model), config.WorkerConfig(device="cpu", precision="fp16")
     )
     assert np.isnan(known.outputs).all()

@@ -125,7 +125,7 @@ def _open(
 ) -> ModelRuntime:
     """Open the device as a worker does: compared with the reference, in the faster form of launching."""
     if _is_numpy(arguments):
-        return NumpyRuntime(model.graph, model.input)
+        return NumpyRuntime(whole_model(model))
     chosen = precision or _precision(arguments)
     worker = config.WorkerConfig(device=arguments.device, batch=arguments.batch, precision=chosen)
     runtime = open_proven(whole_model(model), worker, conv=variant).runtime

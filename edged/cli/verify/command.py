@@ -20,8 +20,9 @@ from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import pictures_of, random_images
 from edged.errors import ConfigError, DeviceError
 from edged.evaluation.onnxruntime_scores import OtherScores, onnxruntime_scores
+from edged.model.model_part import whole_model
 from edged.model.package import Model
-from edged.runtime.proven import proofs_folder
+from edged.runtime.proven import proven_chooser
 from edged.runtime.select import device_for, is_numpy
 from edged.system.files import writing
 from edged.system.plain_text import counted, printable_json, printable_lines
@@ -88,15 +89,10 @@ def _images(model: Model, arguments: argparse.Namespace) -> NDArray[np.uint8]:
 def _open(model: Model, arguments: argparse.Namespace) -> "Verification":
     """Choose the variants that a worker would use there, and prepare the device."""
     device = device_for(model.graph, arguments.device, arguments.precision)
-    from edged.engine.proofs import Proofs, ProvenChooser
-    from edged.engine.tuning_records import chooser_for
     from edged.engine.verifying import Verification
 
-    chooser = ProvenChooser(chooser_for(device), Proofs(proofs_folder(), device).wrong)
-    precision, batch = arguments.precision, arguments.batch
-    verification = Verification(
-        model.graph, model.input, device, precision=precision, chooser=chooser, batch=batch
-    )
+    chooser, precision, batch = proven_chooser(device), arguments.precision, arguments.batch
+    verification = Verification(whole_model(model), device, precision=precision, chooser=chooser, batch=batch)
     for excluded in chooser.excluded_variants:
         note(f"left out, as it was found wrong before: {excluded}")
     return verification
