@@ -106,6 +106,15 @@ def words_of_names() -> dict[str, str]:
     return {word.lower(): place for word, place in found.items()}
 
 
+def test_an_index_is_named_so_and_an_input_too() -> None:
+    found = []
+    for path in sorted((ROOT / "edged").rglob("*.py")):
+        for line, text in enumerate(path.read_text().splitlines(), 1):
+            if re.search(r"\bplace\b: int|\bplace, .*\benumerate\(|\bplace in range|\bwanted: Input\b", text):
+                found.append(f"{path.relative_to(ROOT)}:{line}")
+    assert found == [], "write index, offset or number; model_input"
+
+
 @pytest.mark.parametrize("word", NAMES_INSTEAD)
 def test_names_use_the_standard_term(word: str) -> None:
     place = words_of_names().get(word)

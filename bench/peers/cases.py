@@ -49,7 +49,7 @@ class Case:
 
     name: str
     network: Graph
-    wanted: Input
+    model_input: Input
     images: NDArray[np.uint8]
 
     @property
@@ -60,7 +60,7 @@ class Case:
     @cached_property
     def x(self) -> Float32:
         """What the peers are given: the images prepared, float32 [batch, 3, height, width]."""
-        return reference.prepare(self.images, self.wanted)
+        return reference.prepare(self.images, self.model_input)
 
     @cached_property
     def onnx(self) -> bytes:
@@ -75,7 +75,7 @@ class Case:
             QUANTIZED.mkdir(parents=True, exist_ok=True)
             floats = path.with_suffix(".floats")
             floats.write_bytes(export(self.network, self.batch))
-            quantizer = Quantizer(read_file(floats), Calibration(self.wanted, self.images, "minmax"))
+            quantizer = Quantizer(read_file(floats), Calibration(self.model_input, self.images, "minmax"))
             write_result(path, quantizer.quantize().path.read_bytes())
             quantizer.close()
         return path
@@ -103,8 +103,8 @@ class Case:
 
 def load_case(name: str) -> Case:
     """A case by its name: resnet50@120, digits, resnet50@120x8. Raises ValueError, ModelError."""
-    wanted, batch = parse_case(name)
-    model = load_model(wanted)
+    settings, batch = parse_case(name)
+    model = load_model(settings)
     shape = (batch, model.input.height, model.input.width, 3)
     images = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
     return Case(name, model.graph, model.input, images)

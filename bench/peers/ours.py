@@ -51,11 +51,11 @@ def prepare(
     found = device_for(network, device, precision)
     decides = chooser or chooser_for(found)
     runtime = Runtime(
-        ModelPart(network, case.wanted), found, batch=case.batch, precision=precision, chooser=decides
+        ModelPart(network, case.model_input), found, batch=case.batch, precision=precision, chooser=decides
     )
     if runtime.compose():
         settle(runtime, case.images)
-    plan = make_plan(ModelPart(network, case.wanted), found, case.batch, precision, decides)
+    plan = make_plan(ModelPart(network, case.model_input), found, case.batch, precision, decides)
     return Ours(runtime, case.images, _weight_bytes(plan))
 
 

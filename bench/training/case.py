@@ -20,7 +20,7 @@ class Case:
 
     name: str
     network: Graph
-    wanted: Input
+    model_input: Input
     learning: Learning
     images: NDArray[np.uint8]
     labels: NDArray[np.int32]
@@ -36,9 +36,9 @@ def load_case(name: str) -> Case:
     training, file = load_training(name)
     random = np.random.default_rng(0)
     assert training.input
-    wanted = training.input.as_input()
-    shape = (PICTURES, wanted.height, wanted.width, wanted.channels)
+    model_input = training.input.as_input()
+    shape = (PICTURES, model_input.height, model_input.width, model_input.channels)
     images = random.integers(0, 256, shape, np.uint8)
     labels = (images.reshape(PICTURES, -1) @ random.standard_normal((images[0].size, CLASSES))).argmax(axis=1)
     network = build(training, CLASSES, 1, file)
-    return Case(name, network, wanted, training.train, images, labels.astype(np.int32))
+    return Case(name, network, model_input, training.train, images, labels.astype(np.int32))

@@ -44,7 +44,7 @@ class Layer:
 
     conv: Conv
     graph: Graph
-    wanted: Input
+    model_input: Input
     frames: NDArray[np.uint8]
     x: Float32
     truth: Array
@@ -69,14 +69,14 @@ def layers_of(name: str, images: int = BATCH) -> Iterator[Layer]:
     """The convolutions of a named network, with so many images."""
     case = load_case(name)
     network, some = case.network, case.images[:images]
-    tensors = reference.run_all(network, reference.normalised(some, case.wanted))
+    tensors = reference.run_all(network, reference.normalised(some, case.model_input))
     frames = np.repeat(some, 3, axis=3) if some.shape[3] == 1 else some
     shape = network.shapes[network.input]
     for index, operator in enumerate(network.operators):
         if isinstance(operator, Conv):
             before = make_graph(name, network.input, shape, network.operators[: index + 1])
             x, truth = tensors[operator.inputs[0]], tensors[operator.output]
-            yield Layer(operator, before, case.wanted, frames, np.ascontiguousarray(x), truth)
+            yield Layer(operator, before, case.model_input, frames, np.ascontiguousarray(x), truth)
 
 
 def _measured(layer: Layer, task: dict[str, Any]) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def by_taps(conv: Conv, x: Float32) -> tuple[float, Array]:
 def _on_device(layer: Layer, device: str, chooser: Chooser) -> Timed:
     """Of the network up to the convolution, its own kernels alone."""
     found = find_device(device)
-    runtime = Runtime(inner_part(layer.graph, layer.wanted), found, batch=BATCH, chooser=chooser)
+    runtime = Runtime(inner_part(layer.graph, layer.model_input), found, batch=BATCH, chooser=chooser)
 
     def timed() -> tuple[float, Array]:
         result = runtime.submit(layer.frames).wait()

@@ -13,7 +13,7 @@ class Ours:
     def __init__(self, case: Case, device: str) -> None:
         self._case, self._step = case, 0
         self._trainer = trainer_of(case.network, find_device(device), case.learning)
-        self._trainer.load(case.images, case.labels, case.wanted)
+        self._trainer.load(case.images, case.labels, case.model_input)
 
     def __call__(self, steps: int) -> float:
         """The mean loss of so many more."""

@@ -58,9 +58,9 @@ class PyTorch:
         return loss.detach()
 
     def _normalised(self, images: Tensor) -> Tensor:
-        wanted = self._case.wanted
-        mean, std = (torch.tensor(values)[:, None, None] for values in (wanted.mean, wanted.std))
-        return ((images.float() * wanted.scale - mean) / std).contiguous(memory_format=self._format)
+        model_input = self._case.model_input
+        mean, std = (torch.tensor(values)[:, None, None] for values in (model_input.mean, model_input.std))
+        return ((images.float() * model_input.scale - mean) / std).contiguous(memory_format=self._format)
 
     def _augmented(self, images: Tensor) -> Tensor:
         """By indexing, a batch at once."""

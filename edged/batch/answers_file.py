@@ -84,8 +84,8 @@ def count_answers(path: Path) -> AnswerCount:
     except (OSError, pyarrow.ArrowException) as error:
         reason = str(error).partition("\n")[0]
         raise ConfigError(f"{path}: is damaged ({reason}): delete it, and run the same command again") from None
-    place = found.schema.names.index("problem")
-    groups = [found.row_group(number).column(place) for number in range(found.num_row_groups)]
+    index = found.schema.names.index("problem")
+    groups = [found.row_group(number).column(index) for number in range(found.num_row_groups)]
     return AnswerCount(found.num_rows, sum(each.num_values - each.statistics.null_count for each in groups))
 
 

@@ -97,9 +97,9 @@ def _is_time(kind: Any) -> bool:
 def _values(rows: Any) -> Iterator[dict[str, Any]]:
     """Yield the rows with `captured_at` in seconds; a timestamp without a time zone is UTC."""
     if "captured_at" in rows.schema.names and pyarrow.types.is_timestamp(rows.schema.field("captured_at").type):
-        place = rows.schema.names.index("captured_at")
-        micros = rows.column(place).cast(pyarrow.timestamp("us"), safe=False).cast(pyarrow.int64())
-        rows = rows.set_column(place, "captured_at", pyarrow.compute.divide(micros.cast("float64"), 1e6))
+        index = rows.schema.names.index("captured_at")
+        micros = rows.column(index).cast(pyarrow.timestamp("us"), safe=False).cast(pyarrow.int64())
+        rows = rows.set_column(index, "captured_at", pyarrow.compute.divide(micros.cast("float64"), 1e6))
     yield from rows.to_pylist()
 
 

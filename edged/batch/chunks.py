@@ -100,8 +100,8 @@ def chunks_of(entries: Iterable[ArchiveEntry], root: Path, size: int, stride: in
         waiting -= len(pictures)
         yield ArchiveChunk(number, *full, pictures=tuple(pictures))
         number += 1
-    for place, (group, pictures) in enumerate(pending.items()):
-        yield ArchiveChunk(number + place, *group, pictures=tuple(pictures))
+    for index, (group, pictures) in enumerate(pending.items()):
+        yield ArchiveChunk(number + index, *group, pictures=tuple(pictures))
 
 
 def _day_of(captured_at: float | None) -> str | None:

@@ -65,8 +65,8 @@ class ChunkClassifier:
 
     def _answer(self, picture: PreparedPicture, found: PictureScores) -> ArchiveAnswer:
         name = picture.name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        place = (name, picture.captured_at, picture.frame, picture.at_s)
+        picture_key = (name, picture.captured_at, picture.frame, picture.at_s)
         if found.scores is None:
-            return ArchiveAnswer(*place, problem=found.problem)
+            return ArchiveAnswer(*picture_key, problem=found.problem)
         top = self._rule.best(found.scores, self._options.top)
-        return ArchiveAnswer(*place, labels_of(top, self._model.labels))
+        return ArchiveAnswer(*picture_key, labels_of(top, self._model.labels))

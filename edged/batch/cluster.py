@@ -40,27 +40,27 @@ class ChunkActor:
             self._error = error
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
-        """Classify the chunk at `place` of the list, unless that is done; return how many answers it has."""
+        """Classify the chunk at `offset` of the list, unless that is done; return how many answers it has."""
         try:
-            count = self._classified(int(batch["place"][0]))
+            count = self._classified(int(batch["index"][0]))
         except EdgedError as error:
             return {"pictures": [0], "problems": [0], **error_columns(error)}
         return {"pictures": [count.pictures], "problems": [count.problems], **NO_ERROR}
 
-    def _classified(self, place: int) -> AnswerCount:
+    def _classified(self, offset: int) -> AnswerCount:
         if self._classifier is None:
             raise self._error
-        chunk = self._run.chunk_at(place)
+        chunk = self._run.chunk_at(offset)
         path = self._run.path_of(chunk)
         return AnswerCount(0, 0) if path.exists() else self._classifier.write(chunk, path)
 
 
 def classify_on_cluster(
-    places: Sequence[int], cluster: ClusterOptions, options: ChunkActorOptions
+    offsets: Sequence[int], cluster: ClusterOptions, options: ChunkActorOptions
 ) -> Iterator[AnswerCount]:
-    """Yield the count of answers of each chunk that is done, in any order. `places`: of chunks in the list.
+    """Yield the count of answers of each chunk that is done, in any order. `offsets`: of chunks in the list.
 
     Raises what `edged.cluster.pool.map_on_actors` does.
     """
-    for row in map_on_actors(cluster, ChunkActor, options, [{"place": place} for place in places]):
+    for row in map_on_actors(cluster, ChunkActor, options, [{"index": offset} for offset in offsets]):
         yield AnswerCount(row["pictures"], row["problems"])

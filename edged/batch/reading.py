@@ -41,8 +41,8 @@ class ChunkReader:
     Without threads each one is read when it is required. `upright`: turn pictures by their EXIF.
     """
 
-    def __init__(self, root: Path, wanted: Input, threads: int, *, upright: bool = True) -> None:
-        self._root, self._wanted, self._upright = root, wanted, upright
+    def __init__(self, root: Path, model_input: Input, threads: int, *, upright: bool = True) -> None:
+        self._root, self._model_input, self._upright = root, model_input, upright
         self._ahead = AHEAD * threads
         self._pool = ThreadPoolExecutor(threads) if threads else None
         self._video_pool = ThreadPoolExecutor(1) if threads else None  # a video's frames depend on each other
@@ -82,7 +82,7 @@ class ChunkReader:
         return PreparedPicture(section.name, section.captured_at, prepared, frame.number, frame.at_s)
 
     def _prepared(self, pixels: Pixels) -> Pixels:
-        return prepare(pixels, self._wanted)
+        return prepare(pixels, self._model_input)
 
 
 def default_readers(threads: int | None) -> int:

@@ -48,17 +48,17 @@ class RunFolder:
 
     def unfinished(self) -> Iterator[tuple[int, ArchiveChunk]]:
         """Yield the chunks that have no file yet, each with its place in the list."""
-        return ((place, chunk) for place, chunk in self._chunks() if not self.path_of(chunk).exists())
+        return ((offset, chunk) for offset, chunk in self._chunks() if not self.path_of(chunk).exists())
 
     def answers_done(self) -> AnswerCount:
         """Count the answers of all files. Raises ConfigError for one that is damaged."""
         counts = [count_answers(path) for _, chunk in self._chunks() if (path := self.path_of(chunk)).exists()]
         return AnswerCount(sum(each.pictures for each in counts), sum(each.problems for each in counts))
 
-    def chunk_at(self, place: int) -> ArchiveChunk:
+    def chunk_at(self, offset: int) -> ArchiveChunk:
         """Read the chunk at a place in the list. Raises ConfigError if this host does not see that."""
         with reading(_chunks_path(self._output)), _chunks_path(self._output).open("rb") as listed:
-            listed.seek(place)
+            listed.seek(offset)
             return chunk_from_line(listed.readline())
 
     def path_of(self, chunk: ArchiveChunk) -> Path:
@@ -72,10 +72,10 @@ class RunFolder:
 
     def _chunks(self) -> Iterator[tuple[int, ArchiveChunk]]:
         with _chunks_path(self._output).open("rb") as listed:
-            place = 0
+            offset = 0
             for line in listed:
-                yield place, chunk_from_line(line)
-                place += len(line)
+                yield offset, chunk_from_line(line)
+                offset += len(line)
 
 
 @contextmanager

@@ -59,7 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     named: Sequence[str] = arguments.models or BUNDLED + RANDOM
     configs = (_config(name, arguments.size) for name in named)
     found = (
-        footprint(load_model(wanted), None if wanted.name in RANDOM else model_path(wanted)) for wanted in configs
+        footprint(load_model(settings), None if settings.name in RANDOM else model_path(settings))
+        for settings in configs
     )
     if arguments.json:
         print(json.dumps([asdict(each) for each in found], ensure_ascii=False))

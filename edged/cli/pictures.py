@@ -20,12 +20,12 @@ MOST = 200  # pictures of a folder, evenly spaced: the NumPy reference is slow
 COUNT = 2000
 
 
-def random_images(wanted: Input, frames: int) -> NDArray[np.uint8]:
+def random_images(model_input: Input, frames: int) -> NDArray[np.uint8]:
     """Return noise, uint8 RGB [frames, height, width, 3]; the same on each call."""
-    return np.random.default_rng(0).integers(0, 256, (frames, wanted.height, wanted.width, 3), np.uint8)
+    return np.random.default_rng(0).integers(0, 256, (frames, model_input.height, model_input.width, 3), np.uint8)
 
 
-def pictures_of(folder: Path, wanted: Input, most: int = MOST) -> NDArray[np.uint8]:
+def pictures_of(folder: Path, model_input: Input, most: int = MOST) -> NDArray[np.uint8]:
     """Read the pictures of a folder, prepared as a camera does: uint8 RGB [n, height, width, 3], n ≤ `most`.
 
     Raises ConfigError for a folder without pictures, ImageError for a picture that cannot be read.
@@ -34,7 +34,7 @@ def pictures_of(folder: Path, wanted: Input, most: int = MOST) -> NDArray[np.uin
     from edged.pictures.prepare import prepare
 
     pictures = map(read_picture, chosen_of(folder, most))
-    return np.stack([prepare(picture, wanted) for picture in pictures])
+    return np.stack([prepare(picture, model_input) for picture in pictures])
 
 
 def chosen_of(folder: Path, most: int = MOST) -> list[Path]:

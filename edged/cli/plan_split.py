@@ -99,7 +99,7 @@ class SplitReport:
 
 def as_text(report: SplitReport) -> str:
     return "\n".join(
-        [*_heading(report), "", *_places(report), "", *_ways(report), "", *_machine(report), *_advice(report)]
+        [*_heading(report), "", *_cut_points(report), "", *_ways(report), "", *_machine(report), *_advice(report)]
     )
 
 
@@ -129,27 +129,27 @@ def _speed(link: LinkSpeed) -> str:
     return f"{link.round_trip_s * MS:.2f} ms there and back, {out} there, {back} back"
 
 
-def _places(report: SplitReport) -> Iterator[str]:
+def _cut_points(report: SplitReport) -> Iterator[str]:
     """Format a line for each place: the time from the place before on each unit, and a cut there."""
     ways = report.measured
-    names = ["the scores" if place.after is None else place.after for place in ways.places]
+    names = ["the scores" if point.after is None else point.after for point in ways.cut_points]
     wide = room_for_names(names, 11 * len(ways.units) + PLACE_COLUMNS)
     short = shortened(names, wide)
     heads = "".join(f"{unit.name[:10]:>11}" for unit in ways.units)
     yield f"{'up to':{wide}}{heads}{'crosses':>11}  a single cut there"
-    for number, place in list(enumerate(ways.places))[1:]:
+    for number, point in list(enumerate(ways.cut_points))[1:]:
         stretch = "".join(f"{_stretch_s(unit, number) * MS:8.2f} ms" for unit in ways.units)
         cut = ""
-        if place.after is not None:
+        if point.after is not None:
             found = report.figures(ways.at(number))
-            cut = f"{place.nbytes * KB:8.1f} kB{found.frames_per_s:7.1f} frames/s{found.latency_s * MS:8.1f} ms"
+            cut = f"{point.nbytes * KB:8.1f} kB{found.frames_per_s:7.1f} frames/s{found.latency_s * MS:8.1f} ms"
         yield f"{short[names[number]]:{wide}}{stretch}{cut}"
 
 
 def _stretch_s(unit: Unit, number: int) -> float:
     """Return the device time of the fastest worker between the place before and this one, in seconds."""
     each = [ability.measured.cut_points for ability in unit.abilities]
-    return min(places[number].reached_s - places[number - 1].reached_s for places in each)
+    return min(cut_points[number].reached_s - cut_points[number - 1].reached_s for cut_points in each)
 
 
 def _ways(report: SplitReport) -> Iterator[str]:

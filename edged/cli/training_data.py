@@ -22,7 +22,7 @@ Loaded = tuple[LabelledImages, LabelledImages | None, tuple[str, ...]]
 EITHER = ("idx", "folder")  # which --data may replace
 
 
-def read_crops(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
+def read_crops(folder: Path, names: tuple[str, ...] | None, model_input: Input) -> Loaded:
     """Read crops to train on, those that `edged teach` holds back as test data, and the labels.
 
     folder: `STATE/NODE/teach`. names: labels in the order of the classes; None: the labels of the crops, by name.
@@ -43,18 +43,20 @@ def read_crops(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Lo
             raise DataError(f"{folder}: no crop of the label {label} to train on: use `edged teach record`")
     if len(labels) < 2:
         raise DataError(f"{folder}: expected crops of two or more labels, found {len(labels)}")
-    training, test = (_examples_in(store, crops, labels, wanted) if crops else None for crops in parts)
+    training, test = (_examples_in(store, crops, labels, model_input) if crops else None for crops in parts)
     assert training, "each label has some"  # noqa: S101
     return training, test, labels
 
 
-def _examples_in(store: CropStore, crops: list[Crop], labels: tuple[str, ...], wanted: Input) -> LabelledImages:
-    images = [fitted(store.pixels(crop), wanted.width, wanted.height) for crop in crops]
-    stacked = np.stack([reference.luma(image) if wanted.color == "gray" else image for image in images])
+def _examples_in(
+    store: CropStore, crops: list[Crop], labels: tuple[str, ...], model_input: Input
+) -> LabelledImages:
+    images = [fitted(store.pixels(crop), model_input.width, model_input.height) for crop in crops]
+    stacked = np.stack([reference.luma(image) if model_input.color == "gray" else image for image in images])
     return LabelledImages(stacked, np.array([labels.index(crop.label) for crop in crops], np.int32))
 
 
-def read_folders(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
+def read_folders(folder: Path, names: tuple[str, ...] | None, model_input: Input) -> Loaded:
     """Read pictures from one sub-folder per label, or from such folders named train and test.
 
     They are fitted to the input's shape by its `resize`, as `edged predict` does. names: labels in the order of
@@ -66,7 +68,7 @@ def read_folders(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> 
     labels = names or tuple(path.name for path in _sub_folders(parts["train"]))
     if len(labels) < 2:
         raise DataError(f"{parts['train']}: expected a sub-folder of pictures for each of two or more labels")
-    training, *test = (_examples(path, labels, wanted) for path in parts.values())
+    training, *test = (_examples(path, labels, model_input) for path in parts.values())
     return training, test[0] if test else None, labels
 
 
@@ -74,12 +76,12 @@ def _sub_folders(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
-def _examples(folder: Path, labels: tuple[str, ...], wanted: Input) -> LabelledImages:
+def _examples(folder: Path, labels: tuple[str, ...], model_input: Input) -> LabelledImages:
     unknown = [path.name for path in _sub_folders(folder) if path.name not in labels]
     if unknown:
         raise DataError(f"{folder}: {unknown[0]} is not one of the labels: {', '.join(labels)}")
     files = [(path, label) for label, name in enumerate(labels) for path in _pictures(folder / name)]
-    images = np.stack([_as_input(path, wanted) for path, _ in files])
+    images = np.stack([_as_input(path, model_input) for path, _ in files])
     return LabelledImages(images, np.array([label for _, label in files], np.int32))
 
 
@@ -90,10 +92,10 @@ def _pictures(folder: Path) -> list[Path]:
     return found
 
 
-def _as_input(path: Path, wanted: Input) -> reference.Array:
+def _as_input(path: Path, model_input: Input) -> reference.Array:
     """Return the picture as uint8 [height, width, channels]. Raises ImageError."""
-    pixels = prepare(read_picture(path), wanted)
-    if wanted.color == "gray":
+    pixels = prepare(read_picture(path), model_input)
+    if model_input.color == "gray":
         return reference.luma(pixels)
     return pixels
 
@@ -101,7 +103,7 @@ def _as_input(path: Path, wanted: Input) -> reference.Array:
 LOADERS = {"idx": read_idx, "folder": read_folders, "crops": read_crops}
 
 
-def open_source(training: Training, wanted: Input, folder: Path | None) -> TrainingSource:
+def open_source(training: Training, model_input: Input, folder: Path | None) -> TrainingSource:
     """Open the training data. `folder`: from the command line; it overrides the config's.
 
     Raises ConfigError, DataError.
@@ -111,15 +113,15 @@ def open_source(training: Training, wanted: Input, folder: Path | None) -> Train
         raise DataError(f"{path}: expected a folder with data, found {'a file' if path.exists() else 'nothing'}")
     learning = training.train
     if kind == "drawn" and training.data:
-        _check_drawn(training, wanted)
+        _check_drawn(training, model_input)
         how = training.data
         return open_drawn(path, replays=how.replays, processes=how.processes, seed=learning.seed)
-    return InMemory(*LOADERS[kind](path, training.labels, wanted), learning.validation, learning.seed)
+    return InMemory(*LOADERS[kind](path, training.labels, model_input), learning.validation, learning.seed)
 
 
-def _check_drawn(training: Training, wanted: Input) -> None:
-    if (wanted.width, wanted.height, wanted.channels) != (SIDE, SIDE, 3):
-        found = f"{wanted.width}×{wanted.height}, {wanted.color}"
+def _check_drawn(training: Training, model_input: Input) -> None:
+    if (model_input.width, model_input.height, model_input.channels) != (SIDE, SIDE, 3):
+        found = f"{model_input.width}×{model_input.height}, {model_input.color}"
         raise ConfigError(f"scenes are drawn as {SIDE}×{SIDE} in colour; input is {found}: change it")
     if training.train.validation:
         raise ConfigError("each epoch draws new scenes, so none can be held out: set validation: 0")

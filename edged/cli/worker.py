@@ -80,7 +80,7 @@ def _index(config: Config, arguments: argparse.Namespace) -> int:
         return int(index)
     host = arguments.host or platform.node()
     names = {host, host.partition(".")[0]}
-    found = [place for place, worker in enumerate(workers) if worker.host in names]
+    found = [number for number, worker in enumerate(workers) if worker.host in names]
     if len(found) != 1:
         what = f"{len(found)} workers have" if found else "no worker has"
         raise ConfigError(f"{file}: {what} host: {host}; give the INDEX of the worker, from 0")

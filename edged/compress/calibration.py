@@ -22,7 +22,7 @@ Frames = NDArray[np.uint8]
 
 
 def second_moments(
-    model: onnx.ModelProto, weights: Mapping[str, Values], graph: Graph, wanted: Input, frames: Frames
+    model: onnx.ModelProto, weights: Mapping[str, Values], graph: Graph, model_input: Input, frames: Frames
 ) -> dict[str, Floats]:
     """Return the mean of x xᵀ for each weight that multiplies rows x of [inputs] values: [inputs, inputs].
 
@@ -34,7 +34,7 @@ def second_moments(
     counts = dict.fromkeys(layers, 0)
     chosen = frames[:: max(1, len(frames) // PICTURES)][:PICTURES]
     for start in range(0, len(chosen), AT_ONCE):
-        tensors = ModelPart(graph, wanted).tensors(chosen[start : start + AT_ONCE])
+        tensors = ModelPart(graph, model_input).tensors(chosen[start : start + AT_ONCE])
         for name, layer in layers.items():
             for x in tensors[layer.inputs[0]]:  # rows of one picture at a time: of VGG-16 they take 230 MB
                 rows = _rows(layer, x[np.newaxis])

@@ -70,9 +70,9 @@ def _k_means(ordered: Floats, count: int) -> Floats:
     means = np.linspace(ordered[0], ordered[-1], count)
     for _ in range(STEPS):
         inner = np.searchsorted(ordered, (means[1:] + means[:-1]) / 2)
-        places = np.concatenate([[0], inner, [ordered.size]])
-        sizes = np.diff(places)
-        moved = np.where(sizes > 0, np.diff(sums[places]) / np.maximum(sizes, 1), means)
+        bounds = np.concatenate([[0], inner, [ordered.size]])
+        sizes = np.diff(bounds)
+        moved = np.where(sizes > 0, np.diff(sums[bounds]) / np.maximum(sizes, 1), means)
         if np.array_equal(moved, means):
             break
         means = np.sort(moved)
@@ -84,11 +84,11 @@ def assigned(values: Values, entries: Values) -> Codebook:
     nearest = nearest_entry(values.reshape(-1), entries)
     counts = np.bincount(nearest, minlength=len(entries))
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-    places = np.zeros(len(entries), np.uint8)
-    places[order] = np.arange(len(order))
+    ranks = np.zeros(len(entries), np.uint8)
+    ranks[order] = np.arange(len(order))
     difference = entries[nearest].astype(np.float64) - values.reshape(-1)
     error = float(np.mean(np.square(difference)))
-    return Codebook(entries[order], places[nearest].reshape(values.shape), error)
+    return Codebook(entries[order], ranks[nearest].reshape(values.shape), error)
 
 
 def nearest_entry(values: NDArray[Any], entries: Values) -> NDArray[np.intp]:
@@ -126,11 +126,11 @@ def rounded_rows(rows: Values, moments: Floats, nearest: Callable[[Floats], Floa
     rounded, errors = np.empty_like(exact), np.empty_like(exact)
     for start in range(0, len(order), AT_ONCE):
         end = min(start + AT_ONCE, len(order))
-        wanted = exact[start:end] + shares[:start, start:end].T @ errors[:start]
-        for place in range(start, end):
-            mended = wanted[place - start] + shares[start:place, place] @ errors[start:place]
-            rounded[place] = np.where(stays_zero[place], 0.0, nearest(mended))
-            errors[place] = exact[place] - rounded[place]
+        targets = exact[start:end] + shares[:start, start:end].T @ errors[:start]
+        for index in range(start, end):
+            mended = targets[index - start] + shares[start:index, index] @ errors[start:index]
+            rounded[index] = np.where(stays_zero[index], 0.0, nearest(mended))
+            errors[index] = exact[index] - rounded[index]
     found = np.empty_like(rounded)
     found[order] = rounded
     return found.T

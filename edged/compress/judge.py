@@ -138,7 +138,7 @@ def unlabelled(folder: Path, model: Model, most: int) -> JudgedPictures:
     files = pictures_in(folder)
     if not files:
         raise DataError(f"{folder}: holds no pictures; expected {', '.join(sorted(SUFFIXES))}")
-    chosen = [files[place * len(files) // most] for place in range(most)] if len(files) > most else files
+    chosen = [files[index * len(files) // most] for index in range(most)] if len(files) > most else files
     return prepared(np.stack([prepare(read_picture(file), model.input) for file in chosen]))
 
 

@@ -69,15 +69,15 @@ def written(
     codebooks: Mapping[str, Codebook],
     judge: Judge,
     path: Path,
-    wanted: config.ModelConfig,
+    settings: config.ModelConfig,
 ) -> list[CompressionStep]:
     """Write the network `shared` with its `codebooks`, and return all steps from the original, `network`.
 
-    The accuracy of the result is that of the compressed file, read as `wanted` reads the original.
+    The accuracy of the result is that of the compressed file, read as `settings` reads the original.
     """
     small = coded(shared, codebooks)
     sizes = write_network(small, path)
-    result = load_model(wanted.model_copy(update={"path": compressed_path(path), "name": None}))
+    result = load_model(settings.model_copy(update={"path": compressed_path(path), "name": None}))
     reached = judge.measure(result.sha256, lambda: result.graph)
     original = network.file.nbytes
     pruned_bytes = len(compress(pruned.SerializeToString()))

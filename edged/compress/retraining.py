@@ -73,13 +73,13 @@ class Retraining:
         self,
         trainer: Trainer,
         source: TrainingSource,
-        wanted: Input,
+        model_input: Input,
         learning: Learning,
         max_loss: float,
         checkpoints: Checkpoints,
         facts: Mapping[str, str],
     ) -> None:
-        self._trainer, self._source, self._wanted, self._max_loss = trainer, source, wanted, max_loss
+        self._trainer, self._source, self._model_input, self._max_loss = trainer, source, model_input, max_loss
         self._learning = learning
         self.epochs = learning.epochs or 1
         self._stages = stages(self.epochs)
@@ -225,7 +225,7 @@ class Retraining:
 
     def _load(self, examples: LabelledImages) -> None:
         if examples is not self._loaded:
-            self._trainer.load(examples.images, examples.labels, self._wanted)
+            self._trainer.load(examples.images, examples.labels, self._model_input)
             self._loaded = examples
 
     def _save(self) -> None:

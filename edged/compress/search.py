@@ -38,12 +38,12 @@ class Search:
         """Return the weights of which as many are 0 as the accuracy allows."""
         weights = self._network.weights
 
-        def loss(place: int) -> float:
-            self._say(f"pruning {SHARES[place]:.0%} of the weights")
-            return self._loss(pruned(weights, SHARES[place]))
+        def loss(index: int) -> float:
+            self._say(f"pruning {SHARES[index]:.0%} of the weights")
+            return self._loss(pruned(weights, SHARES[index]))
 
-        place = last_within(len(SHARES), loss, FOR_PRUNING * self._max_loss)
-        return pruned(weights, SHARES[place])
+        index = last_within(len(SHARES), loss, FOR_PRUNING * self._max_loss)
+        return pruned(weights, SHARES[index])
 
     def share(self, weights: Weights) -> Codebooks:
         """Return the codebooks of all weights. Raises ModelError if even the largest ones cost too much."""
@@ -51,27 +51,27 @@ class Search:
         compensate = self._compensation(weights, known)
         path = list(steps(known, self._sensitivities(weights, known, compensate)))
 
-        def chosen(place: int) -> Codebooks:
-            return {name: compensate(name, size) for name, size in path[place].items()}
+        def chosen(index: int) -> Codebooks:
+            return {name: compensate(name, size) for name, size in path[index].items()}
 
-        def loss(place: int) -> float:
-            self._say(f"codebooks: step {place} of {len(path) - 1}")
-            return self._loss({name: codebook.values for name, codebook in chosen(place).items()})
+        def loss(index: int) -> float:
+            self._say(f"codebooks: step {index} of {len(path) - 1}")
+            return self._loss({name: codebook.values for name, codebook in chosen(index).items()})
 
-        place = last_within(len(path), loss, self._max_loss)
-        if not place and (lost := loss(0)) > self._max_loss:
+        index = last_within(len(path), loss, self._max_loss)
+        if not index and (lost := loss(0)) > self._max_loss:
             raise ModelError(
                 f"{self._network.file.path}: loses {100 * lost:.2f} points with codebooks of {LARGEST} entries: "
                 f"allow more than --max-loss {100 * self._max_loss:g}"
             )
-        return chosen(place)
+        return chosen(index)
 
     def _compensation(self, weights: Weights, known: Known) -> Callable[[str, int], Codebook]:
         """Return a function that computes the codebook of a weight with so many entries, once."""
         self._say("the inputs of each layer")
         graph = self._network.graph(self._network.weights)
-        model, wanted = self._network.file.model, self._judge.input
-        moments = second_moments(model, self._network.weights, graph, wanted, self._judge.frames)
+        model, model_input = self._network.file.model, self._judge.input
+        moments = second_moments(model, self._network.weights, graph, model_input, self._judge.frames)
 
         @cache
         def compensate(name: str, size: int) -> Codebook:
@@ -86,8 +86,8 @@ class Search:
         """Return the divergence of the scores for each unit of error in each weight."""
         found = {}
         start = self._network.measured(self._judge, weights, probe=True).divergence
-        for place, (name, books) in enumerate(known.items(), 1):
-            self._say(f"sensitivity of layer {place} of {len(known)}")
+        for index, (name, books) in enumerate(known.items(), 1):
+            self._say(f"sensitivity of layer {index} of {len(known)}")
             smallest = books[SIZES[-1]]
             shared = compensate(name, SIZES[-1]).values
             alone = self._network.measured(self._judge, {**weights, name: shared}, probe=True)
@@ -120,18 +120,18 @@ def steps(known: Known, sensitivities: Mapping[str, float]) -> Iterator[Sizes]:
     waiting = [_step(name, books, 1, sensitivities[name]) for name, books in known.items()]
     heapq.heapify(waiting)
     while waiting:
-        _, name, place = heapq.heappop(waiting)
-        sizes[name] = SIZES[place]
+        _, name, index = heapq.heappop(waiting)
+        sizes[name] = SIZES[index]
         yield dict(sizes)
-        if place + 1 < len(SIZES):
-            heapq.heappush(waiting, _step(name, known[name], place + 1, sensitivities[name]))
+        if index + 1 < len(SIZES):
+            heapq.heappush(waiting, _step(name, known[name], index + 1, sensitivities[name]))
 
 
-def _step(name: str, books: Mapping[int, Codebook], place: int, sensitivity: float) -> tuple[float, str, int]:
-    """Return the cost for each byte that the codebook at `place` saves, its weight and `place`."""
-    before, after = books[SIZES[place - 1]], books[SIZES[place]]
+def _step(name: str, books: Mapping[int, Codebook], index: int, sensitivity: float) -> tuple[float, str, int]:
+    """Return the cost for each byte that the codebook at `index` saves, its weight and `index`."""
+    before, after = books[SIZES[index - 1]], books[SIZES[index]]
     cost = sensitivity * max(after.error - before.error, 0.0)
-    return cost / max(stored_bytes(before) - stored_bytes(after), 1.0), name, place
+    return cost / max(stored_bytes(before) - stored_bytes(after), 1.0), name, index
 
 
 def stored_bytes(codebook: Codebook) -> float:

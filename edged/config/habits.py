@@ -20,11 +20,11 @@ A_FILE = r"(.*\.onnx(?:\.\w+)?|.*/.*)"
 class Habit:
     """A row: one thing that is written by habit.
 
-    `place`: keys, with `|` between alternatives and `*` for any text. `written`: a pattern of the whole value, as
+    `keys`: keys, with `|` between alternatives and `*` for any text. `written`: a pattern of the whole value, as
     text. `instead`: what to do, with the groups of `written` as `{0}`, `{1}` …, and the value as `{value}`.
     """
 
-    place: str
+    keys: str
     written: str
     instead: str
 
@@ -121,7 +121,7 @@ HABITS = (
 def habit_at(path: Path, value: Value) -> Habit | None:
     """Return the first row for what is written at `path`."""
     written = _as_text(value)
-    return next((each for each in HABITS if _is_at(each.place, path) and _match(each, written)), None)
+    return next((each for each in HABITS if _is_at(each.keys, path) and _match(each, written)), None)
 
 
 def instead_of(path: Path, value: Value) -> str:
@@ -141,8 +141,8 @@ def _as_text(value: Value) -> str:
     return str(value)[:200]
 
 
-def _is_at(place: str, path: Path) -> bool:
-    patterns = place.split(".")
+def _is_at(keys: str, path: Path) -> bool:
+    patterns = keys.split(".")
     return len(patterns) == len(path) and all(map(_is_key, patterns, path))
 
 

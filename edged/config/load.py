@@ -234,13 +234,12 @@ def validated(value: Mapping[str, Value], kind: type[T], folder: Path | None) ->
 
 def lines_of(path: Path, mistakes: list[Mistake]) -> list[str]:
     """Return the mistakes as `file:line:column: place: what is wrong`, in the order of the file."""
-    by_place = sorted(mistakes, key=lambda each: (each.place.source, each.place.line, each.place.column))
-    left_out = [f"… and {len(by_place) - MAX_SHOWN} more"] * (len(by_place) > MAX_SHOWN)
-    return [*(_line(path, each) for each in by_place[:MAX_SHOWN]), *left_out]
+    in_order = sorted(mistakes, key=lambda each: (each.position.source, each.position.line, each.position.column))
+    left_out = [f"… and {len(in_order) - MAX_SHOWN} more"] * (len(in_order) > MAX_SHOWN)
+    return [*(_line(path, each) for each in in_order[:MAX_SHOWN]), *left_out]
 
 
 def _line(path: Path, mistake: Mistake) -> str:
-    where = mistake.place
-    place = ".".join(map(str, mistake.path)).replace("\n", " ")
-    position = f":{where.line}:{where.column}" if where.line else ""
-    return f"{where.source or path}{position}: {place + ': ' if place else ''}{mistake.message}"
+    position, keys = mistake.position, ".".join(map(str, mistake.path)).replace("\n", " ")
+    where = f":{position.line}:{position.column}" if position.line else ""
+    return f"{position.source or path}{where}: {keys + ': ' if keys else ''}{mistake.message}"

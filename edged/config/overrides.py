@@ -92,9 +92,9 @@ def _below(value: Value, key: str | int) -> Value:
 def add_drop_in(document: Document, source: str, text: str, before: frozenset[str]) -> None:
     """Merge the drop-in `source` into `document`. `before`: the drop-ins before it; none may be contradicted."""
     added = read(text)
-    added.keys = {path: replace(place, source=source) for path, place in added.keys.items()}
-    added.values = {path: replace(place, source=source) for path, place in added.values.items()}
-    document.mistakes += [replace(each, place=replace(each.place, source=source)) for each in added.mistakes]
+    added.keys = {path: replace(position, source=source) for path, position in added.keys.items()}
+    added.values = {path: replace(position, source=source) for path, position in added.values.items()}
+    document.mistakes += [replace(each, position=replace(each.position, source=source)) for each in added.mistakes]
     if isinstance(added.value, dict):
         document.value = _Merge(document, added, before).merge((), document.value, added.value)
     elif added.value is not None:
@@ -104,18 +104,18 @@ def add_drop_in(document: Document, source: str, text: str, before: frozenset[st
 def add_override(document: Document, override: Override) -> None:
     """Set the key of `override` in `document`."""
     path = key_of(override, document.value)
-    place = Position(0, 0, override.source)
+    position = Position(0, 0, override.source)
     parsed = read(override.text)
     if parsed.mistakes:
-        document.mistakes.append(Mistake(place, path, parsed.mistakes[0].message))
+        document.mistakes.append(Mistake(position, path, parsed.mistakes[0].message))
         return
     value: Any = parsed.value
     for key in reversed(path):
         value = {key: value}
     parents = [path[:depth] for depth in range(1, len(path) + 1)]
     added = Document(
-        keys=dict.fromkeys([*parents, *((*path, *below) for below in parsed.keys)], place),
-        values=dict.fromkeys([*parents, *((*path, *below) for below in parsed.values)], place),
+        keys=dict.fromkeys([*parents, *((*path, *below) for below in parsed.keys)], position),
+        values=dict.fromkeys([*parents, *((*path, *below) for below in parsed.values)], position),
     )
     document.value = _Merge(document, added, frozenset()).merge((), document.value, value)
 
@@ -153,7 +153,9 @@ class _Merge:
         """Replace the places of the value at `path` and below; report another drop-in that sets another value."""
         depth = len(path)
         below = [each for each in self._document.values if each[:depth] == path]
-        rivals = [place for each in below if (place := self._document.values.pop(each)).source in self._before]
+        rivals = [
+            position for each in below if (position := self._document.values.pop(each)).source in self._before
+        ]
         for each in below:
             if each != path:
                 self._document.keys.pop(each, None)

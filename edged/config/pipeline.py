@@ -125,8 +125,8 @@ class Config(Section):
         cuts = (None, *(segment.until for segment in self.segments))
         names = [segment.workers for segment in self.segments]
         group = self.workers[index].group
-        place = names.index(group) if group in names else None
-        return (None, None) if place is None else (cuts[place], cuts[place + 1])
+        segment = names.index(group) if group in names else None
+        return (None, None) if segment is None else (cuts[segment], cuts[segment + 1])
 
     @property
     def ends(self) -> dict[str, tuple[str | None, str | None]]:

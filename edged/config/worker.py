@@ -109,8 +109,8 @@ def _problem_of_groups(names: Sequence[str], groups: Sequence[str | None]) -> st
 
 def _are_neighbours(names: Sequence[str], groups: Sequence[str | None]) -> bool:
     runs = [name for name, _ in groupby(groups) if name in names]
-    places = [place for place, group in enumerate(groups) if group in names]
-    return runs == list(names) and places == list(range(places[0], places[-1] + 1))
+    indices = [index for index, group in enumerate(groups) if group in names]
+    return runs == list(names) and indices == list(range(indices[0], indices[-1] + 1))
 
 
 def is_cut(until: str | None, operator: str | None) -> bool:

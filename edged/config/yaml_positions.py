@@ -50,7 +50,7 @@ class Position:
 class Mistake:
     """An error: what is wrong, and where, in the file and in the tree of keys."""
 
-    place: Position
+    position: Position
     path: Path
     message: str
 
@@ -103,7 +103,7 @@ class _Walk:
     def value(self, node: yaml.Node, path: Path) -> Value:
         self.nodes += 1
         _check_limits(self.nodes, len(path), node.start_mark)
-        self.document.values[path] = _place(node.start_mark)
+        self.document.values[path] = _position(node.start_mark)
         if node.tag not in {f"{_TAG}plain", f"{_TAG}str"}:
             self._mistake(node, path, "a tag such as !!int: remove it, none is needed here")
         if isinstance(node, yaml.MappingNode):
@@ -124,7 +124,7 @@ class _Walk:
                 first = self.document.keys[here].line
                 self._mistake(key_node, here, f"this key is repeated (first in line {first}): keep one")
                 continue
-            self.document.keys[here] = _place(key_node.start_mark)
+            self.document.keys[here] = _position(key_node.start_mark)
             result[key] = self.value(value_node, here)
             if isinstance(value_node, yaml.ScalarNode) and not value_node.value:
                 self.document.values[here] = self.document.keys[here]  # there is no position to report
@@ -138,7 +138,7 @@ class _Walk:
         return text if node.tag != f"{_TAG}plain" else resolve(text)
 
     def _mistake(self, node: yaml.Node, path: Path, message: str) -> None:
-        self.document.mistakes.append(Mistake(_place(node.start_mark), path, message))
+        self.document.mistakes.append(Mistake(_position(node.start_mark), path, message))
 
 
 def read(text: str) -> Document:
@@ -159,15 +159,15 @@ def read(text: str) -> Document:
             (words for start, words in _IN_PLAIN_WORDS.items() if problem.startswith(start)),
             f"not YAML: {problem}",
         )
-        return Document(mistakes=[Mistake(_place(mark) if mark else Position(1, 1), (), message)])
+        return Document(mistakes=[Mistake(_position(mark) if mark else Position(1, 1), (), message)])
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
-        place = Position(before.count("\n") + 1, error.position - before.rfind("\n"))
+        position = Position(before.count("\n") + 1, error.position - before.rfind("\n"))
         message = f"not text: character {error.character:#x}"
-        return Document(mistakes=[Mistake(place, (), message)])
+        return Document(mistakes=[Mistake(position, (), message)])
     except (ValueError, OverflowError):  # of PyYAML itself: "\UFFFFFFFF", or a %YAML with thousands of digits
-        place = _place(loader.get_mark()) if loader else Position(1, 1)
-        return Document(mistakes=[Mistake(place, (), "not YAML: a number out of range")])
+        position = _position(loader.get_mark()) if loader else Position(1, 1)
+        return Document(mistakes=[Mistake(position, (), "not YAML: a number out of range")])
 
 
 def resolve(text: str) -> Value:
@@ -190,5 +190,5 @@ def _check_limits(nodes: int, depth: int, mark: yaml.Mark) -> None:
         raise yaml.MarkedYAMLError(problem=f"nested more than {MAX_DEPTH} deep", problem_mark=mark)
 
 
-def _place(mark: yaml.Mark) -> Position:
+def _position(mark: yaml.Mark) -> Position:
     return Position(mark.line + 1, mark.column + 1)

@@ -124,9 +124,11 @@ class SelfTest:
 
     def _compare(self, graph: Graph, chooser: Chooser, precision: Precision) -> Figures:
         """Compare each layer with the reference. Raises EdgedError if one is wrong."""
-        wanted = Input(SIDE, SIDE, "rgb", 1 / 255, (0.5,) * 3, (0.25,) * 3)
-        verification = Verification(ModelPart(graph, wanted), self._device, precision=precision, chooser=chooser)
-        images = np.random.default_rng(0).integers(0, 256, (PICTURES, *runtime_shape(wanted)), np.uint8)
+        model_input = Input(SIDE, SIDE, "rgb", 1 / 255, (0.5,) * 3, (0.25,) * 3)
+        verification = Verification(
+            ModelPart(graph, model_input), self._device, precision=precision, chooser=chooser
+        )
+        images = np.random.default_rng(0).integers(0, 256, (PICTURES, *runtime_shape(model_input)), np.uint8)
         try:
             for _ in verification.compare(images):
                 pass
@@ -156,9 +158,9 @@ class SelfTest:
         return sum(max(launch_s, peaks.least_s(2 * cost.macs, cost.nbytes)) for cost in costs)
 
 
-def runtime_shape(wanted: Input) -> tuple[int, int, int]:
+def runtime_shape(model_input: Input) -> tuple[int, int, int]:
     """Return the shape of a picture for this input: height, width, RGB."""
-    return wanted.height, wanted.width, 3
+    return model_input.height, model_input.width, 3
 
 
 def _launch_s(bench: PeakBench, kernel: Any, count: int) -> float:

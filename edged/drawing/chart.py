@@ -106,15 +106,16 @@ class Chart:
         self._elements += [*self._grid()]
 
     def line(self, points: Sequence[Point], color: str = "#222", dashed: bool = False) -> None:
-        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(self._place, points))
+        corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(self._to_pixels, points))
         dash = ' stroke-dasharray="6 4"' if dashed else ""
-        self._elements.append(f'<polyline points="{places}" fill="none" stroke="{color}" stroke-width="2"{dash}/>')
-        for start, end in pairwise(map(self._place, points)):
+        line = f'<polyline points="{corners}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
+        self._elements.append(line)
+        for start, end in pairwise(map(self._to_pixels, points)):
             self._taken += _along(start, end)
 
     def dot(self, point: Point, color: str, tooltip: str, radius: float = 4) -> None:
         """Draw a dot; a browser shows `tooltip` under the pointer."""
-        x, y = self._place(point)
+        x, y = self._to_pixels(point)
         self._taken.append((x - radius, y - radius, x + radius, y + radius))
         self._elements.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{color}" fill-opacity="0.7" stroke="white">'
@@ -126,7 +127,7 @@ class Chart:
 
         Draw all dots first.
         """
-        x, y = self._place(point)
+        x, y = self._to_pixels(point)
         width = len(text) * LETTER
         for dx, dy in _places_around(width):
             box = (x + dx, y + dy - FONT, x + dx + width, y + dy + 3)
@@ -155,18 +156,18 @@ class Chart:
         paper = '<rect width="100%" height="100%" fill="white"/>'
         return "\n".join([head, paper, *self._elements, "</svg>", ""])
 
-    def _place(self, point: Point) -> Point:
+    def _to_pixels(self, point: Point) -> Point:
         x, y = self._x.share(point[0]), self._y.share(point[1])
         return LEFT + x * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - y * (HEIGHT - TOP - BOTTOM)
 
     def _grid(self) -> Iterator[str]:
         right, floor = WIDTH - RIGHT, HEIGHT - BOTTOM
         for value, written in self._x.ticks():
-            x, _ = self._place((value, self._y.low))
+            x, _ = self._to_pixels((value, self._y.low))
             yield f'<path d="M{x:.1f} {TOP}V{floor}" stroke="#e4e4e4"/>'
             yield _text(x, floor + 18, f"{value:g}", anchor="middle") if written else ""
         for value, written in self._y.ticks():
-            _, y = self._place((self._x.low, value))
+            _, y = self._to_pixels((self._x.low, value))
             yield f'<path d="M{LEFT} {y:.1f}H{right}" stroke="#e4e4e4"/>'
             yield _text(LEFT - 8, y + 4, f"{value:g}", anchor="end") if written else ""
         yield f'<path d="M{LEFT} {TOP}V{floor}H{right}" fill="none" stroke="#222"/>'
@@ -177,8 +178,8 @@ class Chart:
 
 
 def _text(x: float, y: float, text: str, *, size: int = FONT, color: str = "#222", anchor: str = "start") -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{color}"'
-    return f"<text {place}>{escape(text)}</text>"
+    attributes = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{color}"'
+    return f"<text {attributes}>{escape(text)}</text>"
 
 
 def _places_around(width: float) -> Iterator[Point]:

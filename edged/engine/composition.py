@@ -19,7 +19,7 @@ from edged.engine.programs import source_of, takes_assembly
 PAUSES = {"x86_64": "pause", "aarch64": "yield"}  # by the machine's name
 
 PLACES = ("arena", "images", "output")
-FIXED_PARAMETERS = ("counters state", "const int frames", *(f"__global uchar *{place}" for place in PLACES))
+FIXED_PARAMETERS = ("counters state", "const int frames", *(f"__global uchar *{index}" for index in PLACES))
 
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
 FUNCTION = re.compile(r"^\w+ \*?(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
@@ -50,11 +50,11 @@ def compositions(plan: Plan, device: Device, weights: Mapping[Weights, WeightPla
     wait for one another. None on other devices than CPUs, where a work-item fills a unit.
     """
     found: list[Composition] = []
-    for place, step in enumerate(plan.launches if device.kind == "cpu" else ()):
+    for index, step in enumerate(plan.launches if device.kind == "cpu" else ()):
         if not isinstance(step, Launch) or "barrier(" in source_of(step.kernel):
             continue
-        follows = found and place == found[-1].first + len(found[-1].kernels)
-        composition = found.pop() if follows else Composition(place)
+        follows = found and index == found[-1].first + len(found[-1].kernels)
+        composition = found.pop() if follows else Composition(index)
         arguments = tuple(_expression(plan, each, weights) for each in step.arguments)
         kernel = ComposedKernel(replace(step, arguments=(), group=1), arguments)
         found.append(Composition(composition.first, (*composition.kernels, kernel)))
@@ -84,12 +84,12 @@ def compose(kernels: Sequence[ComposedKernel], buffers: int, pause: str = "") ->
     """
     programs: dict[tuple[str, tuple[str, ...]], int] = {}
     functions, calls = [], []
-    for place, kernel in enumerate(kernels):
+    for index, kernel in enumerate(kernels):
         program = kernel.launch.kernel, kernel.launch.options
         if program not in programs:
             programs[program] = len(programs)
             functions.append(_function(kernel.launch, programs[program]))
-        calls.append(_call(place, kernel, programs[program]))
+        calls.append(_call(index, kernel, programs[program]))
     parameters = [*FIXED_PARAMETERS, *(f"__global uchar *w{number}" for number in range(buffers))]
     return "\n".join([pause, source_of("one_launch"), *functions, _kernel(parameters, calls)])
 
@@ -110,11 +110,11 @@ def _function(launch: Launch, number: int) -> str:
     )
 
 
-def _call(place: int, kernel: ComposedKernel, number: int) -> str:
+def _call(index: int, kernel: ComposedKernel, number: int) -> str:
     items, rows = kernel.launch.items, kernel.launch.planes if kernel.launch.frames_last else "frames"
     where = f"(int3)(item % {items}, item / {items} % {rows}, item / {items} / {rows})"
     call = f"launch_{number}({', '.join([where, str(items), *kernel.arguments])})"
-    return f"    LAYER({place}, {items * kernel.launch.planes} * frames, ({call}))"
+    return f"    LAYER({index}, {items * kernel.launch.planes} * frames, ({call}))"
 
 
 def _kernel(parameters: Sequence[str], calls: Sequence[str]) -> str:

@@ -164,6 +164,6 @@ class Composer:
         """Return how many waits of a group for another were given up; waits for what `queue` has to do."""
         made = tuple(self._counters)  # another thread may compose meanwhile
         words = np.zeros(len(made), np.int32)
-        for place, counters in enumerate(made):
-            cl.enqueue_copy(queue, words[place : place + 1], counters, src_offset=GIVEN_UP)
+        for index, counters in enumerate(made):
+            cl.enqueue_copy(queue, words[index : index + 1], counters, src_offset=GIVEN_UP)
         return int(words.sum())

@@ -90,14 +90,14 @@ def weights_of(*launches: PlanStep) -> tuple[Weights, ...]:
     return tuple(argument for launch in launches for argument in launch.arguments if isinstance(argument, Weights))
 
 
-def plan_key(plan: Plan, model: str, wanted: Input | None) -> str:
+def plan_key(plan: Plan, model: str, model_input: Input | None) -> str:
     """Return everything that the packed weights depend on: model, layouts of the kernels, and the packing code."""
     launches = [
         [one.kernel, one.operator, one.options, [str(weights.dtype) for weights in weights_of(one)]]
         for one in kernels_of(plan.launches)
     ]
     code = [code_sha256("edged.engine.variants"), code_sha256("edged.model")]
-    return sha256(json.dumps([model, wanted and asdict(wanted), launches, code]).encode()).hexdigest()
+    return sha256(json.dumps([model, model_input and asdict(model_input), launches, code]).encode()).hexdigest()
 
 
 def packed_weights(

@@ -146,15 +146,15 @@ def _laid_out(
 
 
 def _preparation(
-    wanted: Input | None, quantize: Quantize | None, target: Tensor, device: Device
+    model_input: Input | None, quantize: Quantize | None, target: Tensor, device: Device
 ) -> tuple[PlanStep, ...]:
     """Return the launch that prepares images; a part behind a cut has none."""
-    if wanted is None:
+    if model_input is None:
         return ()
-    images = Images(target.frames, wanted.height, wanted.width)
+    images = Images(target.frames, model_input.height, model_input.width)
     if quantize:
-        return (prepare_steps(images, wanted, target=target, device=device, quantize=quantize),)
-    return (prepare(images, wanted, target=target, device=device),)
+        return (prepare_steps(images, model_input, target=target, device=device, quantize=quantize),)
+    return (prepare(images, model_input, target=target, device=device),)
 
 
 def _choose(

@@ -124,9 +124,9 @@ class Verification:
             job = images[start : start + self._batch]
             outputs, tensors = self._runtime.observe(job, self._agreement.written, last=len(job))
             tensors[self._agreement.output] = outputs
-            for place in range(len(job)):
-                one = {name: tensor[place : place + 1] for name, tensor in tensors.items()}
-                self._include(job[place : place + 1], one)
+            for index in range(len(job)):
+                one = {name: tensor[index : index + 1] for name, tensor in tensors.items()}
+                self._include(job[index : index + 1], one)
             yield outputs.reshape(len(job), -1)
 
     def _include(self, image: NDArray[np.uint8], tensors: Mapping[str, Array]) -> None:

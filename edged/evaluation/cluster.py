@@ -31,13 +31,13 @@ class PictureActor:
             self._error = error
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
-        """Evaluate the `pictures` of one piece; return its `place`, the answers as JSON, and the device."""
-        place = int(batch["place"][0])
+        """Evaluate the `pictures` of one piece; return its `index`, the answers as JSON, and the device."""
+        index = int(batch["index"][0])
         try:
             device, answers = self._evaluated(batch["pictures"][0])
         except EdgedError as error:
-            return {"place": [place], "answers": [""], "device": [""], **error_columns(error)}
-        return {"place": [place], "answers": [answers], "device": [device], **NO_ERROR}
+            return {"index": [index], "answers": [""], "device": [""], **error_columns(error)}
+        return {"index": [index], "answers": [answers], "device": [device], **NO_ERROR}
 
     def _evaluated(self, pictures: Sequence[LabelledPicture]) -> tuple[str, str]:
         if self._opened is None:
@@ -70,7 +70,7 @@ class ClusterEvaluation:
         return in_order(self._answered(divided), list(divided))
 
     def _answered(self, pieces: Mapping[int, Piece]) -> Iterator[tuple[int, list[PictureAnswer]]]:
-        rows = [{"place": place, "pictures": piece} for place, piece in pieces.items()]
+        rows = [{"index": index, "pictures": piece} for index, piece in pieces.items()]
         for row in map_on_actors(self._cluster, PictureActor, self._options, rows):
             self._devices.add(row["device"])
-            yield row["place"], msgspec.json.decode(row["answers"], type=list[PictureAnswer])
+            yield row["index"], msgspec.json.decode(row["answers"], type=list[PictureAnswer])

@@ -25,7 +25,7 @@ class OtherScores:
     problem: str = ""
 
 
-def onnxruntime_scores(path: Path, wanted: Input, images: NDArray[np.uint8]) -> OtherScores:
+def onnxruntime_scores(path: Path, model_input: Input, images: NDArray[np.uint8]) -> OtherScores:
     """Compute a file by onnxruntime for pictures, uint8 RGB [n, height, width, 3], one by one.
 
     It computes a file of float16 in float16.
@@ -36,7 +36,7 @@ def onnxruntime_scores(path: Path, wanted: Input, images: NDArray[np.uint8]) -> 
         return OtherScores("", problem=f"onnxruntime is not installed: {install_command('onnxruntime')}")
     version = str(onnxruntime.__version__)
     try:
-        scores = _scores(onnxruntime, path, reference.prepare(images, wanted))
+        scores = _scores(onnxruntime, path, reference.prepare(images, model_input))
     except Exception as error:  # it raises its own kinds, which have no common base
         return OtherScores(version, problem=f"onnxruntime {version} does not run it: {error}")
     return OtherScores(version, scores)

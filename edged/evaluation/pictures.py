@@ -84,7 +84,7 @@ class LabelledPictures:
         """Return `most` of the pictures, evenly spaced, for a quick estimate; all if there are not more."""
         if len(self) <= most:
             return self
-        chosen = [self.pictures[place * len(self) // most] for place in range(most)]
+        chosen = [self.pictures[index * len(self) // most] for index in range(most)]
         return LabelledPictures(chosen, f"{self.fingerprint}/{most}")
 
     def without_exif(self) -> "LabelledPictures":
@@ -151,7 +151,7 @@ def _classes_of_folders(folder: Path, names: Sequence[str], labels: Sequence[str
     """Map folders to classes. Without labels as many folders as classes are in their order, as usual."""
     if tuple(labels) == numbered(len(labels)) and not all(name.isdecimal() for name in names):
         if len(names) == len(labels):
-            return {name: place for place, name in enumerate(names)}
+            return {name: index for index, name in enumerate(names)}
         raise DataError(
             f"{folder}: its {len(names)} folders have names, but the model has no labels for its {len(labels)} "
             "classes: give --labels FILE, or name the folders by index"
@@ -230,10 +230,10 @@ class ClassNames:
         self._count = len(labels)
         self._whole: dict[str, list[int]] = defaultdict(list)
         self._parts: dict[str, list[int]] = defaultdict(list)
-        for place, label in enumerate(labels):
-            self._whole[_plain(label)].append(place)
+        for index, label in enumerate(labels):
+            self._whole[_plain(label)].append(index)
             for part in {_plain(part) for part in [*label.split(","), *SYNSET.findall(label)]}:
-                self._parts[part].append(place)
+                self._parts[part].append(index)
 
     def class_of(self, name: str) -> int:
         """Return the class that a label, a part of it, or an index names. Raises DataError."""

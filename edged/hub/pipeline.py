@@ -234,19 +234,19 @@ class Publication:
 
     def publish(self, job: AnsweredJob) -> None:
         """Publish, at the next `flush`, the predictions of a job answered just now; drop those that may not be."""
-        for place, held in enumerate(job.assigned.frames):
+        for index, held in enumerate(job.assigned.frames):
             stale_ns = self._router.stale_ns(held)
             if stale_ns is not None and now_ns() > stale_ns:
                 self._router.dropped(held, "stale")
             elif self._limits.count_reached(self._stats.summary.predictions + self.unsettled):
                 self._router.dropped(held, "shutdown")
             else:
-                self.add(held, place, job, stale_ns)
+                self.add(held, index, job, stale_ns)
         if not job.unsettled:  # none of its frames is published
             self._stats.job_answered(job.hello.worker, len(job.assigned.frames), job.scores, job.seconds)
 
-    def add(self, held: Held, place: int, job: AnsweredJob, stale_ns: int | None) -> None:
-        """Publish, at the next `flush`, the prediction of a frame, number `place` of the job answered just now.
+    def add(self, held: Held, index: int, job: AnsweredJob, stale_ns: int | None) -> None:
+        """Publish, at the next `flush`, the prediction of a frame, number `index` of the job answered just now.
 
         `stale_ns`: when the frame is too old to be published; None: never.
         """
@@ -254,7 +254,7 @@ class Publication:
             self._origin,
             self.next_seq,
             held.frame,
-            place,
+            index,
             scores=job.scores,
             hello=job.hello,
             answered_ns=job.answered_ns,

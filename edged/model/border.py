@@ -21,8 +21,8 @@ def _table(size: int, before: int, after: int, mode: str) -> tuple[Int32, Float3
     """Return the place of each pixel along a side, and its weight: 0 of those beyond it that are zero."""
     around = (before, after)
     weights = np.pad(np.ones(size, np.float32), around, mode="constant" if mode == "constant" else "edge")
-    places = np.pad(np.arange(size, dtype=np.int32), around, mode=mode)  # type: ignore[call-overload]
-    return places[:, np.newaxis], weights[:, np.newaxis]
+    indices = np.pad(np.arange(size, dtype=np.int32), around, mode=mode)  # type: ignore[call-overload]
+    return indices[:, np.newaxis], weights[:, np.newaxis]
 
 
 def outside_of(shape: Shape, pads: Pads) -> NDArray[np.bool_]:

@@ -80,13 +80,13 @@ def parameters(operator: Operator) -> int:
 
 def peak_bytes(graph: Graph) -> int:
     """Return the bytes of the tensors of one frame, in float32, that must exist at the same time at most."""
-    ends = {tensor: place for place, operator in enumerate(graph.operators) for tensor in operator.inputs}
+    ends = {tensor: index for index, operator in enumerate(graph.operators) for tensor in operator.inputs}
     ends.pop(graph.output, None)  # it stays
     alive = peak = _bytes_of(graph, graph.input)
-    for place, operator in enumerate(graph.operators):
+    for index, operator in enumerate(graph.operators):
         alive += _bytes_of(graph, operator.output)
         peak = max(peak, alive)
-        alive -= sum(_bytes_of(graph, tensor) for tensor, last in ends.items() if last == place)
+        alive -= sum(_bytes_of(graph, tensor) for tensor, last in ends.items() if last == index)
     return peak
 
 

@@ -20,14 +20,14 @@ class Cut:
 
 def cuts(graph: Graph) -> Iterator[Cut]:
     """Yield every place, in order, where the operators so far leave one tensor that later ones read."""
-    last_read = {name: place for place, operator in enumerate(graph.operators) for name in operator.inputs}
+    last_read = {name: index for index, operator in enumerate(graph.operators) for name in operator.inputs}
     alive = {graph.input}
-    for place, operator in enumerate(graph.operators[:-1]):
+    for index, operator in enumerate(graph.operators[:-1]):
         alive.add(operator.output)
-        alive = {name for name in alive if last_read.get(name, -1) > place}
+        alive = {name for name in alive if last_read.get(name, -1) > index}
         if len(alive) == 1:
             (tensor,) = alive
-            yield Cut(place + 1, operator.name, tensor, graph.shapes[tensor])
+            yield Cut(index + 1, operator.name, tensor, graph.shapes[tensor])
 
 
 def cut_after(graph: Graph, until: str) -> Cut:

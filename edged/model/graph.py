@@ -122,11 +122,11 @@ class Concat(Operator):
 
 @dataclass(frozen=True, eq=False)
 class Join(Operator):
-    """Images one below the other (axis 1) or side by side (axis 2); `constant` is at `place` among them."""
+    """Images one below the other (axis 1) or side by side (axis 2); `constant` is at `index` among them."""
 
     axis: int
     constant: Float32 | None = None
-    place: int = 0
+    index: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,9 +188,9 @@ class Interpolate(Operator):
     Places are int32 [rows, taps] and [columns, taps], and so are weights.
     """
 
-    row_places: Int32
+    row_indices: Int32
     row_weights: Float32
-    column_places: Int32
+    column_indices: Int32
     column_weights: Float32
 
 

@@ -88,7 +88,7 @@ def features_of(graph: Graph) -> Cut:
 
     Raises ModelError for a network without such a cut, or where more than the features crosses it.
     """
-    last = max((place for place, each in enumerate(graph.operators) if isinstance(each, Dense)), default=0)
+    last = max((index for index, each in enumerate(graph.operators) if isinstance(each, Dense)), default=0)
     for cut in cuts(graph):
         if cut.operators == last and len(cut.shape) == 1:
             return cut

@@ -99,14 +99,14 @@ def _by_their_indexes(lines: tuple[str, ...], by_index: Mapping[int, str]) -> tu
 
     Raises ModelError where these would be different labels for a class.
     """
-    places, count = list(by_index), len(lines)
-    if sorted(places) not in (list(range(count)), list(range(1, count + 1))):
+    indices, count = list(by_index), len(lines)
+    if sorted(indices) not in (list(range(count)), list(range(1, count + 1))):
         return lines  # as in `20 km/h`
-    is_in_order = places == sorted(places)
-    if min(places) or len(set(by_index.values())) < LEAST_DISTINCT * count:  # as in `1 finger`, `2 fingers`
+    is_in_order = indices == sorted(indices)
+    if min(indices) or len(set(by_index.values())) < LEAST_DISTINCT * count:  # as in `1 finger`, `2 fingers`
         if is_in_order:
             return lines
-        raise ModelError(f"its lines begin with {min(places)} to {max(places)} in another order")
+        raise ModelError(f"its lines begin with {min(indices)} to {max(indices)} in another order")
     if not is_in_order and list(lines) == sorted(lines):  # as folders are listed: `1 one`, `10 ten`, `2 two`
         raise ModelError("its lines are in the order of their letters, not of their numbers")
     return _in_order(by_index)
@@ -118,7 +118,7 @@ def _line_that_does_not_fit(lines: Sequence[str], classes: int) -> str:
         return f"line {lines.index('') + 1} is blank"
     if len(lines) == classes + 1 and lines[0].lower() in BACKGROUND:
         return f"line 1 is {lines[0]!r}, which the model has no class for; remove that line"
-    wrong = next((place for place, index in enumerate(_by_leading_index(lines)) if place != index), None)
+    wrong = next((i for i, index in enumerate(_by_leading_index(lines)) if i != index), None)
     if wrong is not None and lines[0].startswith("0"):
         return f"line {wrong + 1} is {lines[wrong]!r}, expected index {wrong}"
     if len(lines) > classes:
@@ -146,15 +146,15 @@ def _parsed(text: str) -> object:
 
 def _is_plain_literal(text: str) -> bool:
     """Check whether a text consists of `TOKEN`s with little nesting."""
-    place, depth = 0, 0
-    while place < len(text):
-        token = TOKEN.match(text, place)
+    offset, depth = 0, 0
+    while offset < len(text):
+        token = TOKEN.match(text, offset)
         if token is None:
             return False
         depth += (token["open"] is not None) - (token["close"] is not None)
         if not 0 <= depth <= MOST_NESTED:
             return False
-        place = token.end()
+        offset = token.end()
     return True
 
 

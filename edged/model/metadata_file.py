@@ -31,9 +31,9 @@ def with_properties(content: bytes, properties: Mapping[str, str], removed: froz
 
 def _fields(view: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]:
     """Yield each field's number, all of its bytes, and its value."""
-    place = 0
-    while place < len(view):
-        tag, begin = _varint(view, place)
+    offset = 0
+    while offset < len(view):
+        tag, begin = _varint(view, offset)
         kind = tag & 7
         if kind == TEXT:
             size, begin = _varint(view, begin)
@@ -43,21 +43,21 @@ def _fields(view: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]:
         elif kind in {FIXED_64, FIXED_32}:
             end = begin + (8 if kind == FIXED_64 else 4)
         else:
-            raise ModelError(f"is damaged: byte {place} begins no field of an ONNX file")
+            raise ModelError(f"is damaged: byte {offset} begins no field of an ONNX file")
         if end > len(view):
-            raise ModelError(f"is cut short: a field at byte {place} goes on beyond the end")
-        yield tag >> 3, view[place:end], view[begin:end]
-        place = end
+            raise ModelError(f"is cut short: a field at byte {offset} goes on beyond the end")
+        yield tag >> 3, view[offset:end], view[begin:end]
+        offset = end
 
 
-def _varint(view: memoryview, place: int) -> tuple[int, int]:
+def _varint(view: memoryview, offset: int) -> tuple[int, int]:
     """Return a number of 7 bits per byte, the lowest first, and the position after it."""
     number = 0
-    for index, byte in enumerate(view[place : place + 10]):
+    for index, byte in enumerate(view[offset : offset + 10]):
         number |= (byte & 0x7F) << (7 * index)
         if byte < 0x80:
-            return number, place + index + 1
-    raise ModelError(f"is damaged: byte {place} begins no number")
+            return number, offset + index + 1
+    raise ModelError(f"is damaged: byte {offset} begins no number")
 
 
 def _varint_bytes(number: int) -> bytes:

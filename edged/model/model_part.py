@@ -118,13 +118,13 @@ def part_of(model: Model, begin: str | None, end: str | None) -> ModelPart:
     return ModelPart(graph, None if first else model.input, first, last, features, model, keeps_weights=True)
 
 
-def inner_part(graph: Graph, wanted: Input | None = None) -> ModelPart:
+def inner_part(graph: Graph, model_input: Input | None = None) -> ModelPart:
     """Return a graph as a part before a cut, whose output may have any shape.
 
-    `wanted`: None for one that is behind a cut, too.
+    `model_input`: None for one that is behind a cut, too.
     """
     end = Cut(len(graph.operators), graph.operators[-1].name, graph.output, graph.shapes[graph.output])
-    return ModelPart(graph, wanted, end=end)
+    return ModelPart(graph, model_input, end=end)
 
 
 def _features(graph: Graph) -> str | None:

@@ -119,13 +119,13 @@ class Model:
         )
 
 
-def load_model(wanted: config.ModelConfig, *, lazily: bool = False) -> Model:
+def load_model(settings: config.ModelConfig, *, lazily: bool = False) -> Model:
     """Return the model that a config names, simplified. The config takes precedence over the file.
 
     lazily: leave weights that a former start has kept on disk unread; read them from `graph.checked()` alone.
     Raises ModelError.
     """
-    model = _load(wanted)
+    model = _load(settings)
     return model if lazily else replace(model, graph=model.graph.checked())
 
 
@@ -134,16 +134,16 @@ def is_file_name(model: str) -> bool:
     return "/" in model or "." in model or Path(model).is_file()
 
 
-def _load(wanted: config.ModelConfig) -> Model:
-    if wanted.path is not None:
-        return _from_file(wanted.path, wanted)
-    if wanted.name in RANDOM:
-        return _random(wanted.name, wanted)
-    if wanted.name in BUNDLED:
-        return _from_file(_bundled_file(wanted.name), wanted)
-    if wanted.name and is_file_name(wanted.name):
-        raise ModelError(f"there is no model {wanted.name}: give a file by path: {wanted.name}, without name")
-    problem = "no model is given" if wanted.name is None else f"there is no model {wanted.name}"
+def _load(settings: config.ModelConfig) -> Model:
+    if settings.path is not None:
+        return _from_file(settings.path, settings)
+    if settings.name in RANDOM:
+        return _random(settings.name, settings)
+    if settings.name in BUNDLED:
+        return _from_file(_bundled_file(settings.name), settings)
+    if settings.name and is_file_name(settings.name):
+        raise ModelError(f"there is no model {settings.name}: give a file by path: {settings.name}, without name")
+    problem = "no model is given" if settings.name is None else f"there is no model {settings.name}"
     raise ModelError(f"{problem}: name one of {', '.join(BUNDLED + RANDOM)}, or give the path of an ONNX file")
 
 
@@ -156,44 +156,44 @@ def _bundled_file(name: str) -> Path:
     return path
 
 
-def model_path(wanted: config.ModelConfig) -> Path:
+def model_path(settings: config.ModelConfig) -> Path:
     """Return the file of a model that `load_model` has loaded, which has no random weights."""
-    return wanted.path or _bundled_file(str(wanted.name))
+    return settings.path or _bundled_file(str(settings.name))
 
 
-def read_model(wanted: config.ModelConfig) -> tuple[Model, frozenset[Path]]:
+def read_model(settings: config.ModelConfig) -> tuple[Model, frozenset[Path]]:
     """Load the model of `wanted.path` without caching; also return the folders with weights in other files.
 
     Raises ModelError.
     """
-    assert wanted.path, "a file"  # noqa: S101
-    file, kept = _read_onnx(wanted.path, _size(wanted))
-    return _packed(wanted.path, wanted, file.sha256, kept), file.data_folders
+    assert settings.path, "a file"  # noqa: S101
+    file, kept = _read_onnx(settings.path, _size(settings))
+    return _packed(settings.path, settings, file.sha256, kept), file.data_folders
 
 
-def _from_file(path: Path, wanted: config.ModelConfig) -> Model:
-    return _packed(path, wanted, *_read(path, _size(wanted)))
+def _from_file(path: Path, settings: config.ModelConfig) -> Model:
+    return _packed(path, settings, *_read(path, _size(settings)))
 
 
-def _packed(path: Path, wanted: config.ModelConfig, sha256: str, kept: KeptGraph) -> Model:
+def _packed(path: Path, settings: config.ModelConfig, sha256: str, kept: KeptGraph) -> Model:
     graph = kept.graph
-    _report_host(path, graph, strict=wanted.strict)
+    _report_host(path, graph, strict=settings.strict)
     try:
         metadata = decode(kept.metadata)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
     try:
-        model_input = _input(graph, wanted, metadata)
+        model_input = _input(graph, settings, metadata)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
-    scores = _wanted_scores(wanted, metadata)
+    scores = _wanted_scores(settings, metadata)
     return Model(
         name=metadata.name or plain(model_stem(path)),
         sha256=sha256,
-        labels=_labels(graph, path, scores, partial(_given_labels, wanted, metadata, kept.metadata, path)),
+        labels=_labels(graph, path, scores, partial(_given_labels, settings, metadata, kept.metadata, path)),
         graph=graph,
         input=model_input,
-        prepared_by=prepared_by(wanted, metadata),
+        prepared_by=prepared_by(settings, metadata),
         scores=scores,
         contradictions=kept.contradictions,
     )
@@ -244,44 +244,44 @@ def _read_onnx(path: Path, size: Pair | None) -> "tuple[OnnxFile, KeptGraph]":
         raise ModelError(f"{path}: {error}") from None
 
 
-def _random(name: str, wanted: config.ModelConfig) -> Model:
-    width, height = _size(wanted) or RANDOM_SIZE
+def _random(name: str, settings: config.ModelConfig) -> Model:
+    width, height = _size(settings) or RANDOM_SIZE
     if min(width, height) < MIN_SIZE:
         raise ModelError(f"{name}: size {width}×{height} is too small: at least {MIN_SIZE} pixels a side")
     try:
         graph = simplify(NETWORKS[name](width, height))
     except ModelError as error:
         raise ModelError(f"{name} at {width}×{height}: {error}") from None
-    scores = _wanted_scores(wanted, Metadata())
+    scores = _wanted_scores(settings, Metadata())
     return Model(
         name=name,
         sha256=weights_sha256(graph),
-        labels=_labels(graph, Path(name), scores, partial(_given_labels, wanted, Metadata(), {}, Path(name))),
+        labels=_labels(graph, Path(name), scores, partial(_given_labels, settings, Metadata(), {}, Path(name))),
         graph=graph,
-        input=_input(graph, wanted, Metadata()),
+        input=_input(graph, settings, Metadata()),
         random_weights=True,
         scores=scores,
     )
 
 
-def _size(wanted: config.ModelConfig) -> tuple[int, int] | None:
+def _size(settings: config.ModelConfig) -> tuple[int, int] | None:
     """Return width and height of the config, or None."""
-    return (wanted.size, wanted.size) if isinstance(wanted.size, int) else wanted.size
+    return (settings.size, settings.size) if isinstance(settings.size, int) else settings.size
 
 
-def _input(graph: Graph, wanted: config.ModelConfig, metadata: Metadata) -> Input:
+def _input(graph: Graph, settings: config.ModelConfig, metadata: Metadata) -> Input:
     """Merge the input's description. Raises ModelError if it does not fit the network's channels."""
     channels, height, width = graph.shapes[graph.input]
-    recipe = recipe_for(channels, wanted, metadata)
+    recipe = recipe_for(channels, settings, metadata)
     assert recipe.color, "settled by the number of channels"  # noqa: S101
     return Input(width, height, recipe.color, recipe.scale, recipe.mean, recipe.std, recipe.resize)
 
 
-def _wanted_scores(wanted: config.ModelConfig, metadata: Metadata) -> WantedScores:
+def _wanted_scores(settings: config.ModelConfig, metadata: Metadata) -> WantedScores:
     """Return what the config says of the outputs, else what the file says."""
-    kind = wanted.scores or metadata.scores or "auto"
-    source: ScoresKnownBy = "config" if wanted.scores else "file"
-    return WantedScores(kind, source, wanted.threshold, wanted.thresholds)
+    kind = settings.scores or metadata.scores or "auto"
+    source: ScoresKnownBy = "config" if settings.scores else "file"
+    return WantedScores(kind, source, settings.threshold, settings.thresholds)
 
 
 def _labels(graph: Graph, path: Path, scores: WantedScores, given: Callable[[int], Labels | None]) -> Labels:
@@ -308,11 +308,11 @@ def _two_labels(given: Callable[[int], Labels | None]) -> Labels:
 
 
 def _given_labels(
-    wanted: config.ModelConfig, file: Metadata, properties: Mapping[str, str], path: Path, classes: int
+    settings: config.ModelConfig, file: Metadata, properties: Mapping[str, str], path: Path, classes: int
 ) -> Labels | None:
     """Return the labels of the config, else of the file; None without any. Raises ModelError."""
-    if wanted.labels is not None:
-        return read_labels(wanted.labels, classes)
+    if settings.labels is not None:
+        return read_labels(settings.labels, classes)
     if file.labels is None:
         return labels_of_properties(properties, classes, path)
     if len(file.labels) != classes:

@@ -204,13 +204,13 @@ def _swish(operator: Operator, written: Mapping[str, Operator], uses: Counter[st
 def fuse_sum(graph: Graph) -> Graph:
     """Fuse a sum into the later convolution that it reads; the convolution moves to its place."""
     uses = _uses(graph)
-    place = {operator.output: i for i, operator in enumerate(graph.operators)}
+    index = {operator.output: i for i, operator in enumerate(graph.operators)}
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         written[operator.output] = operator
         convolutions = [written.get(tensor) for tensor in operator.inputs if uses[tensor] == 1]
         able = {
-            place[conv.output]: fused for conv in convolutions if conv and (fused := _with_sum(conv, operator))
+            index[conv.output]: fused for conv in convolutions if conv and (fused := _with_sum(conv, operator))
         }
         if able:
             written[operator.output] = able[max(able)]

@@ -14,25 +14,25 @@ DEFAULT = RECIPES["unit"]
 Said = config.ModelConfig | Metadata  # each may define all, none, or some of it
 
 
-def recipe_for(channels: int, wanted: config.ModelConfig, file: Metadata) -> Recipe:
+def recipe_for(channels: int, settings: config.ModelConfig, file: Metadata) -> Recipe:
     """Return the recipe for a network with so many channels; mean and std have a value for each.
 
     Raises ModelError if the definitions do not fit its channels.
     """
     if channels not in CHANNELS.values():
         raise ModelError(f"its input has {channels} channels; supported are 3, red, green and blue, and 1, gray")
-    recipe = _merge_recipe(wanted, _merge_recipe(file, DEFAULT, channels), channels)
+    recipe = _merge_recipe(settings, _merge_recipe(file, DEFAULT, channels), channels)
     color = recipe.color or ("gray" if channels == 1 else "rgb")
     if CHANNELS[color] != channels:
-        raise ModelError(f"its input has {channels} channel(s), but color is {color}{_hint(wanted, file)}")
+        raise ModelError(f"its input has {channels} channel(s), but color is {color}{_hint(settings, file)}")
     _require("mean", recipe.mean, channels)
     _require("std", recipe.std, channels)
     return replace(recipe, color=color)
 
 
-def prepared_by(wanted: config.ModelConfig, file: Metadata) -> PreparedBy:
+def prepared_by(settings: config.ModelConfig, file: Metadata) -> PreparedBy:
     """Return the source of the values."""
-    if _names_values(wanted):
+    if _names_values(settings):
         return "config"
     return "file" if _names_values(file) else "default"
 
@@ -59,8 +59,8 @@ def _require(key: str, numbers: tuple[float, ...], channels: int) -> None:
         raise ModelError(f"its input has {channels} channel(s), but {key} has {len(numbers)} number(s)")
 
 
-def _hint(wanted: config.ModelConfig, file: Metadata) -> str:
-    source = wanted if wanted.preprocess else file
-    if source.preprocess and not (wanted.color or source.color):
+def _hint(settings: config.ModelConfig, file: Metadata) -> str:
+    source = settings if settings.preprocess else file
+    if source.preprocess and not (settings.color or source.color):
         return f", as preprocess {source.preprocess} has it: for gray pictures use unit or raw"
     return ": leave color out"

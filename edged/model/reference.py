@@ -252,7 +252,7 @@ def _join(operator: graph.Join, *inputs: Array) -> Array:
     parts = list(inputs)
     if operator.constant is not None:
         shape = (len(inputs[0]), *operator.constant.shape)
-        parts.insert(operator.place, np.broadcast_to(operator.constant.astype(inputs[0].dtype), shape))
+        parts.insert(operator.index, np.broadcast_to(operator.constant.astype(inputs[0].dtype), shape))
     return np.concatenate(parts, axis=operator.axis + 1)
 
 
@@ -263,10 +263,10 @@ def _rearrange(operator: graph.Rearrange, x: Array) -> Array:
 
 def sources(operator: graph.Rearrange) -> NDArray[np.int64]:
     """Return the place of each value of the output in the input, both row-major."""
-    places = np.full(1, operator.offset, np.int64)
+    indices = np.full(1, operator.offset, np.int64)
     for size, stride in zip(operator.sizes, operator.strides, strict=True):
-        places = (places[:, np.newaxis] + np.arange(size, dtype=np.int64) * stride).reshape(-1)
-    return places
+        indices = (indices[:, np.newaxis] + np.arange(size, dtype=np.int64) * stride).reshape(-1)
+    return indices
 
 
 @output_of.register
@@ -310,8 +310,8 @@ def _reduce_channels(operator: graph.ReduceChannels, x: Array) -> Array:
 
 @output_of.register
 def _interpolate(operator: graph.Interpolate, x: Array) -> Array:
-    by_rows = (x[:, :, operator.row_places] * operator.row_weights.astype(x.dtype)[..., np.newaxis]).sum(axis=3)
-    taps = by_rows[..., operator.column_places] * operator.column_weights.astype(x.dtype)
+    by_rows = (x[:, :, operator.row_indices] * operator.row_weights.astype(x.dtype)[..., np.newaxis]).sum(axis=3)
+    taps = by_rows[..., operator.column_indices] * operator.column_weights.astype(x.dtype)
     return np.asarray(taps.sum(axis=-1))
 
 

@@ -147,7 +147,7 @@ def _concat(operator: graph.Concat, *inputs: Shape) -> Shape:
 def _join(operator: graph.Join, *inputs: Shape) -> Shape:
     parts = list(inputs)
     if operator.constant is not None:
-        parts.insert(operator.place, operator.constant.shape)
+        parts.insert(operator.index, operator.constant.shape)
     fixed = {(*shape[: operator.axis], *shape[operator.axis + 1 :]) for shape in parts}
     if operator.axis not in {1, 2} or len(fixed) != 1 or {len(shape) for shape in parts} != {3}:
         raise shape_error(operator, f"joins {parts} along axis {operator.axis}; supported are images of one size")
@@ -192,9 +192,9 @@ def _reduce_channels(operator: graph.ReduceChannels, *inputs: Shape) -> Shape:
 @output_shape.register
 def _interpolate(operator: graph.Interpolate, *inputs: Shape) -> Shape:
     channels, height, width = _image(operator, inputs[0])
-    if operator.row_places.max() >= height or operator.column_places.max() >= width:
+    if operator.row_indices.max() >= height or operator.column_indices.max() >= width:
         raise shape_error(operator, f"takes pixels beyond an image of {height} × {width}")
-    return channels, len(operator.row_places), len(operator.column_places)
+    return channels, len(operator.row_indices), len(operator.column_indices)
 
 
 @output_shape.register

@@ -88,7 +88,7 @@ def fuse_scale(graph: Graph) -> Graph:
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         written[operator.output] = operator
-        for place, tensor in enumerate(operator.inputs if isinstance(operator, Product) else ()):
+        for index, tensor in enumerate(operator.inputs if isinstance(operator, Product) else ()):
             scale, product = written.get(tensor), written[operator.output]
             if (
                 isinstance(scale, BatchNorm)
@@ -96,7 +96,7 @@ def fuse_scale(graph: Graph) -> Graph:
                 and uses[tensor] == 1
                 and _has_numbers(scale, float(scale.factor[0]), 0.0)
             ):
-                inputs = tuple(scale.inputs[0] if i == place else each for i, each in enumerate(product.inputs))
+                inputs = tuple(scale.inputs[0] if i == index else each for i, each in enumerate(product.inputs))
                 factor = product.factor * float(scale.factor[0])
                 written[operator.output] = replace(product, inputs=inputs, factor=factor)
     return _with(graph, written)

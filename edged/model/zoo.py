@@ -172,7 +172,7 @@ def _shuffle_block(builder: NetworkBuilder, name: str, channels: int, *, is_firs
     builder.conv(f"{name}.depthwise", half, 3, 2 if is_first else 1, groups=half, activation=LINEAR)
     done = builder.conv(f"{name}.conv2", half, 1)
     builder.concat(f"{name}.joined", left, done)
-    builder.select(name, tuple(part * half + place for place in range(half) for part in range(2)))
+    builder.select(name, tuple(part * half + index for index in range(half) for part in range(2)))
 
 
 def regnet_y_400mf(width: int, height: int) -> Graph:

@@ -48,11 +48,11 @@ def size_of(content: bytes) -> Size | None:
 def _jpeg(content: bytes) -> Size:
     """Read the size of a JPEG, and look for its end: OpenCV may fill a truncated one with grey."""
     values = np.frombuffer(content, np.uint8)
-    size, place = None, 2
+    size, offset = None, 2
     for _ in range(_MOST_SEGMENTS):
-        place = _next_marker(values, place)
-        marker = content[place]
-        place += 1
+        offset = _next_marker(values, offset)
+        marker = content[offset]
+        offset += 1
         if marker == _JPEG_END:
             if size is None:
                 raise ValueError("is a JPEG without a picture")
@@ -60,22 +60,22 @@ def _jpeg(content: bytes) -> Size:
         if marker in _JPEG_ALONE:
             continue
         if marker in _JPEG_FRAMES:
-            height, width = struct.unpack_from(">HH", content, place + 3)
+            height, width = struct.unpack_from(">HH", content, offset + 3)
             size = width, height
-        place += max(2, *struct.unpack_from(">H", content, place))
+        offset += max(2, *struct.unpack_from(">H", content, offset))
     raise ValueError(f"is damaged: a JPEG of more than {_MOST_SEGMENTS} segments")
 
 
-def _next_marker(values: NDArray[np.uint8], place: int) -> int:
+def _next_marker(values: NDArray[np.uint8], offset: int) -> int:
     """Return the position of the next marker's second byte. Raises ValueError at the end of the file."""
     length = 64
-    while place < len(values) - 1:
-        part = values[place : place + length + 1]
+    while offset < len(values) - 1:
+        part = values[offset : offset + length + 1]
         seconds = np.flatnonzero(part[:-1] == 0xFF) + 1
         found = seconds[_IS_MARKER[part[seconds]]]
         if found.size:
-            return place + int(found[0])
-        place += length
+            return offset + int(found[0])
+        offset += length
         length = min(2 * length, 2**20)
     raise ValueError("is cut short: a JPEG without its end")
 

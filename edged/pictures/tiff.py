@@ -29,8 +29,8 @@ def without_alpha(content: bytes) -> bytes:
     """Return the file with its alpha declared as a channel of no meaning: libtiff multiplies colours by alpha."""
     if _extra(content) != ALPHA:
         return content
-    place, _ = _values(content)[EXTRA_SAMPLES]
-    return b"".join([content[:place], struct.pack(f"{_order(content)}H", UNSPECIFIED), content[place + 2 :]])
+    offset, _ = _values(content)[EXTRA_SAMPLES]
+    return b"".join([content[:offset], struct.pack(f"{_order(content)}H", UNSPECIFIED), content[offset + 2 :]])
 
 
 def _extra(content: bytes) -> int | None:
@@ -42,7 +42,7 @@ def _extra(content: bytes) -> int | None:
 def _values(content: bytes) -> Mapping[int, tuple[int, int]]:
     """Return the place and the first value of the tags above that the first directory has."""
     return {
-        tag: (place, value) for tag, place, value in _entries(content) if tag in {WIDTH, HEIGHT, EXTRA_SAMPLES}
+        tag: (offset, value) for tag, offset, value in _entries(content) if tag in {WIDTH, HEIGHT, EXTRA_SAMPLES}
     }
 
 
@@ -50,10 +50,10 @@ def _entries(content: bytes) -> Iterator[tuple[int, int, int]]:
     order = _order(content)
     (folder,) = struct.unpack_from(f"{order}I", content, 4)
     (entries,) = struct.unpack_from(f"{order}H", content, folder)
-    for place in range(folder + 2, folder + 2 + 12 * entries, 12):
-        tag, kind = struct.unpack_from(f"{order}HH", content, place)
-        (value,) = struct.unpack_from(f"{order}H" if kind == SHORT else f"{order}I", content, place + 8)
-        yield tag, place + 8, value
+    for offset in range(folder + 2, folder + 2 + 12 * entries, 12):
+        tag, kind = struct.unpack_from(f"{order}HH", content, offset)
+        (value,) = struct.unpack_from(f"{order}H" if kind == SHORT else f"{order}I", content, offset + 8)
+        yield tag, offset + 8, value
 
 
 def _order(content: bytes) -> str:

@@ -85,7 +85,7 @@ def _steps(values: Values, scale: Floats, moments: Floats) -> NDArray[np.int8]:
 class Calibration:
     """How a network is quantized. pictures: uint8 RGB [n, height, width, 3], prepared; `method`: of `METHODS`."""
 
-    wanted: Input
+    model_input: Input
     pictures: NDArray[np.uint8]
     method: str
 
@@ -164,10 +164,10 @@ class Quantizer:
     @cached_property
     def _rounded(self) -> RoundedWeights:
         """Return the weights by the second moments of what the layers read."""
-        wanted = self._calibration.wanted
-        graph = graph_of(self.float_file, (wanted.width, wanted.height))
+        model_input = self._calibration.model_input
+        graph = graph_of(self.float_file, (model_input.width, model_input.height))
         model, pictures = self.float_file.model, self._calibration.pictures
-        return RoundedWeights(self._weights, second_moments(model, self._weights, graph, wanted, pictures))
+        return RoundedWeights(self._weights, second_moments(model, self._weights, graph, model_input, pictures))
 
     @cached_property
     def _ranges(self) -> dict[str, Range]:
@@ -212,12 +212,12 @@ class _Pictures:
 
     def __init__(self, model: onnx.ModelProto, calibration: Calibration) -> None:
         entry = _input_of(model)
-        wanted = calibration.wanted
+        model_input = calibration.model_input
         dims = [dim.dim_value for dim in entry.type.tensor_type.shape.dim]
         self._name = entry.name
-        self._is_last = dims[1:] == [wanted.height, wanted.width, wanted.channels]
+        self._is_last = dims[1:] == [model_input.height, model_input.width, model_input.channels]
         self._rest = iter(calibration.pictures)
-        self._wanted = wanted
+        self._model_input = model_input
 
     def __iter__(self) -> Iterator[dict[str, NDArray[np.float32]]]:
         return iter(self.get_next, None)
@@ -227,5 +227,5 @@ class _Pictures:
         picture = next(self._rest, None)
         if picture is None:
             return None
-        x = reference.prepare(picture[np.newaxis], self._wanted)
+        x = reference.prepare(picture[np.newaxis], self._model_input)
         return {self._name: np.ascontiguousarray(x.transpose(0, 2, 3, 1)) if self._is_last else x}

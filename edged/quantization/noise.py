@@ -139,7 +139,7 @@ def noise_chart(name: str, layers: Sequence[LayerNoise]) -> str:
         "the layer alone": [each.own_decibels for each in layers],
     }
     for values, color in zip(lines.values(), COLORS, strict=False):
-        points = [(place, min(value, TOP)) for place, value in enumerate(values, 1)]
+        points = [(number, min(value, TOP)) for number, value in enumerate(values, 1)]
         chart.line(points, color)
         for layer, point, value in zip(layers, points, values, strict=True):
             kind = "whole numbers" if layer.is_quantized else "floats"

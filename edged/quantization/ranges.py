@@ -14,7 +14,7 @@ import onnx
 from numpy.typing import NDArray
 
 BINS = 2048
-SHARES = tuple(place / 50 for place in range(20, 51))  # of the whole range, that are tried
+SHARES = tuple(number / 50 for number in range(20, 51))  # of the whole range, that are tried
 LEVELS = 255  # steps of a uint8
 
 Floats = NDArray[np.float32]

@@ -98,7 +98,7 @@ class _Trial:
 
     def noise(self, tried: _Tried) -> tuple[LayerNoise, ...]:
         """Compare the layers with those of the network of floats, which is slow."""
-        x = reference.prepare(self.calibration.pictures[:COMPARED], self.calibration.wanted)
+        x = reference.prepare(self.calibration.pictures[:COMPARED], self.calibration.model_input)
         return layer_noise(graph_of(self.quantizer.float_file, self.size), tried.graph, x)
 
 
@@ -179,8 +179,8 @@ def nodes_before(graph: onnx.GraphProto, layers: int) -> list[str]:
 
     Their sums stay in floats as well, which is where most noise comes in.
     """
-    places = _layer_places(graph)
-    end = places[layers] if layers < len(places) else len(graph.node)
+    indices = _layer_indices(graph)
+    end = indices[layers] if layers < len(indices) else len(graph.node)
     return [node.name for node in graph.node[:end]]
 
 
@@ -190,10 +190,10 @@ def nodes_at_ends(graph: onnx.GraphProto, first: int) -> list[str]:
     These are the last layer and what it reads, such as a sum and a pooling: their noise goes into the scores.
     """
     before = nodes_before(graph, first) if first else []
-    *others, _ = [-1, *_layer_places(graph)]
+    *others, _ = [-1, *_layer_indices(graph)]
     after = [node.name for node in graph.node[others[-1] + 1 :]]
     return list(dict.fromkeys([*before, *after]))
 
 
-def _layer_places(graph: onnx.GraphProto) -> list[int]:
-    return [place for place, node in enumerate(graph.node) if node.op_type in LAYERS]
+def _layer_indices(graph: onnx.GraphProto) -> list[int]:
+    return [index for index, node in enumerate(graph.node) if node.op_type in LAYERS]

@@ -121,7 +121,7 @@ def _measured(team: Team, workers: Collection[str], frames: int, for_s: float) -
 
 
 def _check(found: Mapping[str, MeasureAnswer]) -> None:
-    places = {name: [place.after for place in measured.cut_points] for name, measured in found.items()}
+    places = {name: [cut.after for cut in measured.cut_points] for name, measured in found.items()}
     first, *others = places
     for other in others:
         if places[other] != places[first]:

@@ -50,7 +50,7 @@ class Pump:
         self._team = team
         self._stages = stages
         self._images = images
-        self._stage_of = {name: place for place, names in enumerate(stages) for name in names}
+        self._stage_of = {name: index for index, names in enumerate(stages) for name in names}
         self._credit = {name: team.hellos[name].credit for name in self._stage_of}
         self._waiting: list[deque[WaitingFrames]] = [deque() for _ in stages]
         self._in_hand: Counter[str] = Counter()
@@ -102,21 +102,21 @@ class Pump:
 
     def _hand_out(self) -> None:
         """Assign jobs, later stages first, but none to a stage whose successor has too many waiting."""
-        for place in reversed(range(len(self._stages))):
-            while self._waiting[place] and (name := self._free(place)) and not self._is_full(place + 1):
-                waiting = self._waiting[place].popleft()
+        for index in reversed(range(len(self._stages))):
+            while self._waiting[index] and (name := self._free(index)) and not self._is_full(index + 1):
+                waiting = self._waiting[index].popleft()
                 self._in_hand[name] += 1
                 self._given[name] += 1
                 job = Job(job=waiting.job, frames=len(self._images), top=1, timeout_s=ALLOWED_S)
                 self._team.send(name, job, waiting.payloads)
 
-    def _free(self, place: int) -> str | None:
+    def _free(self, index: int) -> str | None:
         """Return the worker of a stage with most credit left; of several, the one with fewest jobs so far."""
-        left = {name: self._credit[name] - self._in_hand[name] for name in self._stages[place]}
+        left = {name: self._credit[name] - self._in_hand[name] for name in self._stages[index]}
         best = max(left, key=lambda name: (left[name], -self._given[name]))
         return best if left[best] > 0 else None
 
-    def _is_full(self, place: int) -> bool:
-        if place == len(self._stages):
+    def _is_full(self, index: int) -> bool:
+        if index == len(self._stages):
             return False
-        return len(self._waiting[place]) >= sum(self._credit[name] for name in self._stages[place])
+        return len(self._waiting[index]) >= sum(self._credit[name] for name in self._stages[index])

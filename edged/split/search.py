@@ -170,8 +170,8 @@ class Ways:
 
     def __init__(self, units: Sequence[Unit]) -> None:
         self.units = tuple(units)
-        self.places: tuple[CutPoint, ...] = units[0].abilities[0].measured.cut_points
-        self._last = len(self.places) - 1
+        self.cut_points: tuple[CutPoint, ...] = units[0].abilities[0].measured.cut_points
+        self._last = len(self.cut_points) - 1
         self._costs: dict[Stage, Cost] = {}
         self._abilities = {name: ability for unit in units for name, ability in unit.each()}
 
@@ -194,19 +194,19 @@ class Ways:
 
     def again(self, way: Way) -> Way:
         """Return the same way with the cost that these measurements predict."""
-        places = [place.after for place in self.places[:-1]]
+        names = [point.after for point in self.cut_points[:-1]]
         each = [
             Unit("", part.workers, tuple(self._abilities[name] for name in part.workers)).cost(
-                places.index(part.begin), places.index(part.end) if part.end else self._last
+                names.index(part.begin), names.index(part.end) if part.end else self._last
             )
             for part in way.parts
         ]
         return replace(way, predicted=together(each))
 
-    def at(self, place: int) -> Cost:
-        """Return the best throughput of two units with a single cut at this place."""
+    def at(self, index: int) -> Cost:
+        """Return the best throughput of two units with a single cut at this cut point."""
         splits = [
-            (Stage(first, 0, place), Stage(second, place, self._last))
+            (Stage(first, 0, index), Stage(second, index, self._last))
             for first, second in permutations(range(len(self.units)), 2)
         ]
         return min((total(split, self._cost) for split in splits), key=lambda cost: cost.period_s)
@@ -224,8 +224,8 @@ class Ways:
             PlannedPart(
                 self.units[stage.unit].name,
                 self.units[stage.unit].workers,
-                self.places[stage.begin].after,
-                self.places[stage.end].after,
+                self.cut_points[stage.begin].after,
+                self.cut_points[stage.end].after,
             )
             for stage in split
         ]

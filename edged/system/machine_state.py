@@ -363,11 +363,11 @@ def _multiply_on(processors: Sequence[int], side: int) -> float:
     """Return the GFLOP/s of a thread on each of them, together."""
     begin, speeds = threading.Barrier(len(processors)), [0.0] * len(processors)
 
-    def multiply(place: int) -> None:
-        _work_on(processors[place])
-        speeds[place] = _speed(begin, side)
+    def multiply(index: int) -> None:
+        _work_on(processors[index])
+        speeds[index] = _speed(begin, side)
 
-    _run_together(*(partial(multiply, place) for place in range(len(processors))))
+    _run_together(*(partial(multiply, index) for index in range(len(processors))))
     return sum(speeds)
 
 

@@ -104,4 +104,4 @@ def aligned(rows: Sequence[Sequence[str]], left: int) -> list[str]:
 
 def _cells(row: Sequence[str], widths: Sequence[int], left: int) -> list[str]:
     cells = enumerate(zip(row, widths, strict=True))
-    return [text.ljust(width) if place < left else text.rjust(width) for place, (text, width) in cells]
+    return [text.ljust(width) if index < left else text.rjust(width) for index, (text, width) in cells]

@@ -64,8 +64,8 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
         found = [_without_middle(name, width - 1, width) for name in names]
         counts = Counter(found)
         found = [
-            f"{cut[: width - 1 - len(str(place))]}…{place}" if counts[cut] > 1 else cut
-            for place, cut in enumerate(found, 1)
+            f"{cut[: width - 1 - len(str(index))]}…{index}" if counts[cut] > 1 else cut
+            for index, cut in enumerate(found, 1)
         ]
     return dict(zip(names, found, strict=True))
 

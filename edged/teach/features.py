@@ -75,8 +75,8 @@ class FeatureFiles:
 
     def _write(self, features: Mapping[str, Vector]) -> Path:
         rows = np.zeros(len(features), self._row)
-        for place, (crop, values) in enumerate(features.items()):
-            rows[place] = crop.encode(), values
+        for index, (crop, values) in enumerate(features.items()):
+            rows[index] = crop.encode(), values
         content = BytesIO()
         np.save(content, rows, allow_pickle=False)
         path = self._folder / f"{sha256(content.getvalue()).hexdigest()}.npy"
@@ -114,10 +114,10 @@ class Backbone:
 
     def features(self, crops: Sequence[Pixels]) -> Vector:
         """Return features [n, features]. A crop of another size is resized to that of the model."""
-        wanted = self._input
-        frames = np.stack([fitted(crop, wanted.width, wanted.height) for crop in crops])
+        model_input = self._input
+        frames = np.stack([fitted(crop, model_input.width, model_input.height) for crop in crops])
         if self._runtime is None:
-            return reference.run(self._graph, reference.prepare(frames, wanted))
+            return reference.run(self._graph, reference.prepare(frames, model_input))
         outputs = np.asarray(self._runtime.submit(frames).wait().outputs, np.float32)
         return outputs.reshape(len(frames), -1)
 

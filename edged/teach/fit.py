@@ -187,13 +187,13 @@ def fit_numpy(examples: LabelledFeatures, recipe: FitSettings) -> Head:
     first = [np.zeros_like(p) for p in parameters]
     second = [np.zeros_like(p) for p in parameters]
     for step, (order, rate) in enumerate(zip(recipe.orders(len(x)), recipe.rates(), strict=True), 1):
-        for place, gradient in enumerate(gradients(parameters, x[order], examples.classes[order])):
-            first[place] += 0.1 * (gradient - first[place])
-            second[place] += 0.001 * (gradient**2 - second[place])
+        for index, gradient in enumerate(gradients(parameters, x[order], examples.classes[order])):
+            first[index] += 0.1 * (gradient - first[index])
+            second[index] += 0.001 * (gradient**2 - second[index])
             if gradient.ndim == 2:
-                parameters[place] *= 1 - rate * recipe.decay
-            mean, square = first[place] / (1 - 0.9**step), second[place] / (1 - 0.999**step)
-            parameters[place] -= rate * mean / (np.sqrt(square) + 1e-8)
+                parameters[index] *= 1 - rate * recipe.decay
+            mean, square = first[index] / (1 - 0.9**step), second[index] / (1 - 0.999**step)
+            parameters[index] -= rate * mean / (np.sqrt(square) + 1e-8)
     return scale.folded(Head(*(p.astype(np.float32) for p in parameters)))
 
 

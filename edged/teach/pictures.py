@@ -47,8 +47,8 @@ def _rows(label: str, crops: Sequence[tuple[Pixels, bool]], across: int = 12) ->
     down = ceil_div(len(crops), across)
     sheet = np.full((MARGIN + down * step, GAP + across * step, 3), PAPER, np.uint8)
     cv2.putText(sheet, label, (GAP, MARGIN - 7), cv2.FONT_HERSHEY_SIMPLEX, 0.5, INK, 1, cv2.LINE_AA)
-    for place, (crop, held_back) in enumerate(crops):
-        top, left = MARGIN + place // across * step, GAP + place % across * step
+    for index, (crop, held_back) in enumerate(crops):
+        top, left = MARGIN + index // across * step, GAP + index % across * step
         sheet[top : top + TILE, left : left + TILE] = cv2.resize(crop, (TILE, TILE), interpolation=cv2.INTER_AREA)
         if held_back:
             cv2.rectangle(sheet, (left - 2, top - 2), (left + TILE + 1, top + TILE + 1), HELD_BACK, 2)

@@ -103,15 +103,15 @@ def _is_whole(content: bytes) -> bool:
 
     The decoder would report errors itself, on standard error.
     """
-    place = len(SIGNATURE)
-    if not content.startswith(SIGNATURE) or content[place + 4 : place + 8] != b"IHDR":
+    offset = len(SIGNATURE)
+    if not content.startswith(SIGNATURE) or content[offset + 4 : offset + 8] != b"IHDR":
         return False
     width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
-    while place + 12 <= len(content):
-        end = place + 8 + int.from_bytes(content[place : place + 4], "big")
-        if crc32(content[place + 4 : end]) != int.from_bytes(content[end : end + 4], "big"):
+    while offset + 12 <= len(content):
+        end = offset + 8 + int.from_bytes(content[offset : offset + 4], "big")
+        if crc32(content[offset + 4 : end]) != int.from_bytes(content[end : end + 4], "big"):
             return False
-        if content[place + 4 : place + 8] == b"IEND":
+        if content[offset + 4 : offset + 8] == b"IEND":
             return end + 4 == len(content) and 0 < width * height <= MOST_PIXELS
-        place = end + 4
+        offset = end + 4
     return False

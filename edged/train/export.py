@@ -89,7 +89,7 @@ STEPS: Mapping[str, Callable[[float, float], tuple[Step, ...]]] = {
 }
 
 
-def to_onnx(network: Graph, name: str, labels: Sequence[str], wanted: Input) -> bytes:
+def to_onnx(network: Graph, name: str, labels: Sequence[str], model_input: Input) -> bytes:
     """Return the file's content: any batch, norms folded, labels and input as metadata.
 
     network: with `TrainedNorm` or without, simplified or not. Raises ModelError if float32 cannot represent the
@@ -106,11 +106,11 @@ def to_onnx(network: Graph, name: str, labels: Sequence[str], wanted: Input) -> 
     metadata = Metadata(
         name=name,
         labels=tuple(labels),
-        resize=wanted.resize,
-        color=wanted.color,
-        scale=wanted.scale,
-        mean=wanted.mean,
-        std=wanted.std,
+        resize=model_input.resize,
+        color=model_input.color,
+        scale=model_input.scale,
+        mean=model_input.mean,
+        std=model_input.std,
     )
     helper.set_model_props(model, encode(metadata))
     onnx.checker.check_model(model, full_check=True)
@@ -121,10 +121,10 @@ def _tensor(name: str, shape: Shape) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *shape])
 
 
-def _matrix(places: NDArray[np.int32], weights: Float32, side: int) -> Float32:
-    """Return [pixels of the output, pixels of the input] of sums with these places and weights."""
-    matrix = np.zeros((len(places), side), np.float32)
-    np.add.at(matrix, (np.arange(len(places))[:, np.newaxis], places), weights)
+def _matrix(indices: NDArray[np.int32], weights: Float32, side: int) -> Float32:
+    """Return the matrix [pixels of the output, pixels of the input] of weighted sums of the pixels `indices`."""
+    matrix = np.zeros((len(indices), side), np.float32)
+    np.add.at(matrix, (np.arange(len(indices))[:, np.newaxis], indices), weights)
     return matrix
 
 
@@ -220,22 +220,22 @@ class _Nodes:
             raise ModelError(f"{join.name}: a constant among several images cannot be written to an ONNX file")
         size = join.constant.shape[join.axis]
         pads = np.zeros((2, 4), np.int64)
-        pads[0 if join.place == 0 else 1, join.axis + 1] = size
+        pads[0 if join.index == 0 else 1, join.axis + 1] = size
         amounts = self._constant(f"{join.name}.pads", pads.reshape(-1))
         self._node("Pad", f"{join.name}.padded", [join.inputs[0], amounts], f"{join.output}.padded")
         others = self._sizes[join.inputs[0]][join.axis]
         around = [(0, 0)] * 3
-        around[join.axis] = (0, others) if join.place == 0 else (others, 0)
+        around[join.axis] = (0, others) if join.index == 0 else (others, 0)
         constant = self._weight(join, "constant", np.pad(join.constant, around)[np.newaxis])
         self._node("Add", join.name, [f"{join.output}.padded", constant], join.output)
 
     @write.register
     def _rearrange(self, operator: operators.Rearrange) -> None:
         name, output = operator.name, operator.output
-        places = self._constant(f"{name}.places", sources(operator))
+        indices = self._constant(f"{name}.places", sources(operator))
         shape = self._constant(f"{name}.shape", np.array([0, *operator.shape], np.int64))
         self._node("Flatten", f"{name}.flat", operator.inputs, f"{output}.flat", axis=1)
-        self._node("Gather", f"{name}.picked", [f"{output}.flat", places], f"{output}.picked", axis=1)
+        self._node("Gather", f"{name}.picked", [f"{output}.flat", indices], f"{output}.picked", axis=1)
         self._node("Reshape", name, [f"{output}.picked", shape], output)
 
     @write.register
@@ -299,9 +299,9 @@ class _Nodes:
     def _interpolate(self, operator: operators.Interpolate) -> None:
         """Write the sums as two matrix products: of the columns, then of the rows."""
         _, height, width = self._sizes[operator.inputs[0]]
-        columns = _matrix(operator.column_places, operator.column_weights, width).T
+        columns = _matrix(operator.column_indices, operator.column_weights, width).T
         right = self._weight(operator, "columns", np.ascontiguousarray(columns))
-        left = self._weight(operator, "rows", _matrix(operator.row_places, operator.row_weights, height))
+        left = self._weight(operator, "rows", _matrix(operator.row_indices, operator.row_weights, height))
         self._node("MatMul", f"{operator.name}.wide", [*operator.inputs, right], f"{operator.output}.wide")
         self._node("MatMul", operator.name, [left, f"{operator.output}.wide"], operator.output)
 
@@ -338,9 +338,9 @@ class _Nodes:
     def _activation(self, operator: Operator, activation: Activation, source: str) -> None:
         """Write the nodes that compute `activation` of `source` as the output of `operator`."""
         steps, before = steps_of(activation), source
-        for place, step in enumerate(steps, start=1):
-            is_last = place == len(steps)
-            name = f"{operator.name}.{activation}" + ("" if is_last else f".{place}")
+        for number, step in enumerate(steps, start=1):
+            is_last = number == len(steps)
+            name = f"{operator.name}.{activation}" + ("" if is_last else f".{number}")
             found = {X: source, BEFORE: before}
             inputs = [
                 found[each]
@@ -348,7 +348,7 @@ class _Nodes:
                 else self._constant(f"{name}.{index}", np.array(each, np.float32))
                 for index, each in enumerate(step.inputs)
             ]
-            before = operator.output if is_last else f"{operator.output}.{activation}.{place}"
+            before = operator.output if is_last else f"{operator.output}.{activation}.{number}"
             self._node(step.kind, name, inputs, before, **step.attributes)
 
     def _weight(self, operator: Operator, what: str, values: NDArray[np.float32]) -> str:

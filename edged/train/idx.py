@@ -31,24 +31,24 @@ def has_idx(folder: Path) -> bool:
 
 
 def read_idx(
-    folder: Path, names: tuple[str, ...] | None, wanted: Input
+    folder: Path, names: tuple[str, ...] | None, model_input: Input
 ) -> tuple[LabelledImages, LabelledImages | None, tuple[str, ...]]:
     """Read the training pictures, those of the test (t10k-…) if there are any, and labels.
 
     names: labels by class; None: 0, 1, … up to the highest with pictures. Raises DataError, which names the file
     and the place.
     """
-    training = _part(folder, "train", wanted)
+    training = _part(folder, "train", model_input)
     labels = names or _numbered(training, _file(folder, f"train-{LABELS}"))
     has_test = any((folder / f"t10k-{IMAGES}{suffix}").exists() for suffix in ("", ".gz"))
-    test = _part(folder, "t10k", wanted) if has_test else None
+    test = _part(folder, "t10k", model_input) if has_test else None
     for part, examples in (("train", training), ("t10k", test)):
         if examples:
             _check_labels(examples, len(labels), _file(folder, f"{part}-{LABELS}"))
     return training, test, labels
 
 
-def _part(folder: Path, part: str, wanted: Input) -> LabelledImages:
+def _part(folder: Path, part: str, model_input: Input) -> LabelledImages:
     paths = [_file(folder, f"{part}-{kind}") for kind in (IMAGES, LABELS)]
     images, labels = read_array(paths[0], axes=3), read_array(paths[1], axes=1)
     if len(images) != len(labels):
@@ -56,10 +56,10 @@ def _part(folder: Path, part: str, wanted: Input) -> LabelledImages:
         raise DataError(f"{paths[1]}: has {found} of {paths[0].name}")
     if not len(images):
         raise DataError(f"{paths[0]}: holds no pictures")
-    if images.shape[1:] != (wanted.height, wanted.width) or wanted.channels != 1:
+    if images.shape[1:] != (model_input.height, model_input.width) or model_input.channels != 1:
         raise DataError(
             f"{paths[0]}: its pictures are gray, {images.shape[2]}×{images.shape[1]}; the network wants "
-            f"{wanted.color}, {wanted.width}×{wanted.height}: change its input"
+            f"{model_input.color}, {model_input.width}×{model_input.height}: change its input"
         )
     return LabelledImages(images[..., np.newaxis], labels.astype(np.int32))
 

@@ -30,14 +30,14 @@ AVERAGE = "average of "
 class Parameter:
     """An array of an operator on the device.
 
-    `places`: where each of its values, row-major, lies among `count` on the device; the others stay zero. `start`:
-    where those begin in their buffer, in values.
+    `indices`: the index of each of its values, row-major, among `count` on the device; the others stay zero.
+    `start`: where those begin in their buffer, in values.
     """
 
     operator: str
     role: str
     values: Float32
-    places: NDArray[np.intp]
+    indices: NDArray[np.intp]
     count: int
     start: int = 0
 
@@ -51,11 +51,11 @@ class Parameter:
 
     def pack(self, values: Float32, memory: Float32) -> None:
         """Convert `values` from the operator's layout to the device's."""
-        memory[self.start + self.places] = values.reshape(-1)
+        memory[self.start + self.indices] = values.reshape(-1)
 
     def unpack(self, memory: Float32) -> Float32:
         """Convert values from the device's layout to the operator's."""
-        return memory[self.start + self.places].reshape(self.values.shape)
+        return memory[self.start + self.indices].reshape(self.values.shape)
 
 
 def weight_of(operator: Conv | Dense, lowered: Lowered) -> Parameter:
@@ -65,9 +65,9 @@ def weight_of(operator: Conv | Dense, lowered: Lowered) -> Parameter:
     pack = pack_depthwise if is_depthwise(site) else pack_weights
     packed: NDArray[Any] = pack(site).reshape(-1)
     (there,) = np.nonzero(packed)
-    places = np.empty(len(there), np.intp)
-    places[packed[there] - 1] = there
-    return Parameter(operator.name, "weight", operator.weight, places, packed.size)
+    indices = np.empty(len(there), np.intp)
+    indices[packed[there] - 1] = there
+    return Parameter(operator.name, "weight", operator.weight, indices, packed.size)
 
 
 def by_channel(operator: str, role: str, values: Float32, tensor: Tensor) -> Parameter:
@@ -90,10 +90,10 @@ class ParameterStore:
 
     def residents(self, buffer: Buffer) -> dict[str, dict[str, Resident]]:
         """Return the place of each in `buffer`, by operator and role."""
-        places: dict[str, dict[str, Resident]] = {}
+        resident: dict[str, dict[str, Resident]] = {}
         for one in self.parameters:
-            places.setdefault(one.operator, {})[one.role] = one.resident(buffer)
-        return places
+            resident.setdefault(one.operator, {})[one.role] = one.resident(buffer)
+        return resident
 
     def pack(self, values: Mapping[str, Float32]) -> Float32:
         """Convert values by name to the device's buffer."""

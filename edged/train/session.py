@@ -33,14 +33,14 @@ class TrainingSession:
         self,
         trainer: Trainer,
         source: TrainingSource,
-        wanted: Input,
+        model_input: Input,
         learning: Learning,
         macs: int,
         checkpoints: Checkpoints,
         facts: Mapping[str, str],
     ) -> None:
         self._trainer, self._source, self._learning, self._batch = trainer, source, learning, learning.batch
-        self._wanted = wanted
+        self._model_input = model_input
         self._checkpoints, self._facts = checkpoints, dict(facts)
         per_epoch = source.steps(learning.batch)
         self.steps = learning.steps or per_epoch * (learning.epochs or DEFAULT_EPOCHS)
@@ -123,7 +123,7 @@ class TrainingSession:
         self._conclude(epoch + 1, step, loss / images, right / images)
 
     def _load(self, examples: LabelledImages) -> None:
-        self._trainer.load(examples.images, examples.labels, self._wanted)
+        self._trainer.load(examples.images, examples.labels, self._model_input)
         self._loaded = examples
 
     def _check(self, loss: float, step: int) -> None:

@@ -56,7 +56,7 @@ class Regularization:
 def step_launches(
     lowered: Lowered,
     store: ParameterStore,
-    wanted: Input | None,
+    model_input: Input | None,
     optimizer: Optimizer,
     regularization: Regularization,
 ) -> tuple[Launch, ...]:
@@ -68,7 +68,7 @@ def step_launches(
     weights, averages = (Resident(buffer, store.count * VALUE) for buffer in ("parameters", "averages"))
     loss = partial(cross_entropy, scores, of_scores, Resident("labels", ANY_SIZE), order, sums)
     return (
-        *_gather(lowered, wanted, "images", order, regularization.augmentation),
+        *_gather(lowered, model_input, "images", order, regularization.augmentation),
         *forward_launches(lowered, parameters, training=True),
         *loss(regularization.smoothing, lowered.device),
         *back,
@@ -78,7 +78,7 @@ def step_launches(
 
 
 def evaluation_launches(
-    lowered: Lowered, store: ParameterStore, wanted: Input | None, averaged: bool
+    lowered: Lowered, store: ParameterStore, model_input: Input | None, averaged: bool
 ) -> tuple[tuple[Launch, ...], Tensor]:
     """Return the launches of a forward pass with running statistics, and the tensor of its probabilities."""
     learnt = store.residents("averages" if averaged else "parameters")
@@ -86,7 +86,7 @@ def evaluation_launches(
     output = Tensor("probabilities", 1, scores.channels, 1, scores.width, scores.block)
     softmax = Site(Softmax("softmax", (scores.name,), output.name), (scores,), output, lowered.device)
     launches = (
-        *_gather(lowered, wanted, "others", Resident("others order", ANY_SIZE), Augmentation()),
+        *_gather(lowered, model_input, "others", Resident("others order", ANY_SIZE), Augmentation()),
         *forward_launches(lowered, learnt, training=False),
         *SOFTMAX.launches(softmax, {}),
     )
@@ -94,13 +94,13 @@ def evaluation_launches(
 
 
 def _gather(
-    lowered: Lowered, wanted: Input | None, images: str, order: Resident, augment: Augmentation
+    lowered: Lowered, model_input: Input | None, images: str, order: Resident, augment: Augmentation
 ) -> tuple[Launch, ...]:
     target, source = lowered.tensors[lowered.graph.input], Resident(images, ANY_SIZE)
-    if wanted is None:
+    if model_input is None:
         return gather_features(source, order, target, lowered.device)
     whole = gather if len(lowered.graph.shapes[lowered.graph.input]) == 3 else gather_vectors
-    return whole(BatchImages(source, order, wanted, augment.flip, augment.shift), target, lowered.device)
+    return whole(BatchImages(source, order, model_input, augment.flip, augment.shift), target, lowered.device)
 
 
 def backward_launches(
@@ -157,7 +157,7 @@ class _Pass:
             return
         slope = self._slope(operator, given, operator.inputs[0])
         if isinstance(slope.operator, Conv):
-            halo = halo_of_given(slope.operator, slope.source, slope.output) if slope.wanted else NO_HALO
+            halo = halo_of_given(slope.operator, slope.source, slope.output) if slope.input_gradient else NO_HALO
             self.halos[given.name] = self.halos.get(given.name, NO_HALO) | halo
         self.launches += _BACKWARD[type(slope.operator)](slope)
         if isinstance(operator, Conv) and slope.operator.groups < operator.groups:
@@ -165,17 +165,17 @@ class _Pass:
 
     def _slope(self, operator: Operator, given: Tensor, source: str) -> Slope[Any]:
         """Return the backward pass of an operator that writes the gradient of `source` itself, if any."""
-        wanted, plus = None, None
+        input_gradient, plus = None, None
         if source in self._learning:
-            wanted = self._gradient_of(source, operator.name)
+            input_gradient = self._gradient_of(source, operator.name)
             plus, _ = self._so_far.get(source, (None, False))
-            self._so_far[source] = wanted, True
+            self._so_far[source] = input_gradient, True
         return Slope(
             self._lowered.conv(operator) if isinstance(operator, Conv | Dense) else operator,
             self._tensors[source],
             self._tensors[operator.output],
             given,
-            wanted,
+            input_gradient,
             self._lowered.device,
             plus,
             self._activations.get(source, LINEAR),
@@ -204,8 +204,8 @@ class _Pass:
 
     def _join(self, operator: Operator, source: str, given: Tensor) -> None:
         slope = self._slope(replace(operator, name=f"{operator.name}:join"), given, source)
-        if slope.wanted:
-            self.launches.append(join_gradients(slope, slope.wanted))
+        if slope.input_gradient:
+            self.launches.append(join_gradients(slope, slope.input_gradient))
 
     def _gradient_of(self, tensor: str, giver: str) -> Tensor:
         name = f"{tensor}:gradient of {giver}"

@@ -53,18 +53,18 @@ class Trainer:
         self._learnt = TrainedState(self._store, self._machine, moments_of(optimizer), regularization.average > 0)
         self._machine.upload("sums", self._no_sums())
         self._step, self._seen = 0, 0
-        self._wanted: Input | None = None
+        self._model_input: Input | None = None
         self._training: LaunchQueue | None = None
         self._evaluation: tuple[LaunchQueue, Tensor] | None = None
 
-    def load(self, images: Array, labels: NDArray[np.int32], wanted: Input | None) -> None:
-        """Set the training data: uint8 [n, height, width, channels], normalised as `wanted`.
+    def load(self, images: Array, labels: NDArray[np.int32], model_input: Input | None) -> None:
+        """Set the training data: uint8 [n, height, width, channels], normalised as `model_input`.
 
-        Without `wanted`: float32 features [n, f]. labels: [n].
+        Without `model_input`: float32 features [n, f]. labels: [n].
         """
-        if wanted != self._wanted:
+        if model_input != self._model_input:
             self._training = self._evaluation = None
-        self._wanted = wanted
+        self._model_input = model_input
         self._check(images, labels)
         self._machine.upload("images", images)
         self._machine.upload("labels", labels.astype(np.int32, copy=False))
@@ -127,11 +127,13 @@ class Trainer:
 
     def _evaluation_routine(self) -> tuple[LaunchQueue, Tensor]:
         averaged = self._regularization.average > 0
-        launches, output = evaluation_launches(self._lowered, self._store, self._wanted, averaged)
+        launches, output = evaluation_launches(self._lowered, self._store, self._model_input, averaged)
         return LaunchQueue(self._graph.name, launches, self._machine), output
 
     def _training_routine(self) -> LaunchQueue:
-        launches = step_launches(self._lowered, self._store, self._wanted, self._optimizer, self._regularization)
+        launches = step_launches(
+            self._lowered, self._store, self._model_input, self._optimizer, self._regularization
+        )
         return LaunchQueue(self._graph.name, launches, self._machine)
 
     def _scalars(self, row: int, rate: float) -> dict[str, np.generic]:
@@ -152,15 +154,15 @@ class Trainer:
 
     def _check(self, images: Array, labels: Array) -> None:
         shape = self._graph.shapes[self._graph.input]
-        are_features = self._wanted is None and len(shape) == 1
+        are_features = self._model_input is None and len(shape) == 1
         expected = shape if are_features else (*shape[1:], shape[0])
         dtype = np.dtype(np.float32 if are_features else np.uint8)
         fits = images.shape[1:] == expected and images.dtype == dtype and len(labels) == len(images) > 0
-        if not fits or (self._wanted is None and not are_features):
+        if not fits or (self._model_input is None and not are_features):
             raise ModelError(
                 f"{self._graph.name}: {len(labels)} labels for images of {images.dtype} {images.shape}; "
                 f"expected one each, of {dtype} {('n', *expected)}"
-                f"{'' if are_features or self._wanted else ', and how they are normalised'}"
+                f"{'' if are_features or self._model_input else ', and how they are normalised'}"
             )
 
 

@@ -33,7 +33,7 @@ def measure(request: MeasureRequest, model: Model, worker: WorkerConfig, cache: 
 
     So each stretch finds the caches as the one before it leaves them. Raises DeviceError.
     """
-    ends = [None, *(cut.after for cut in places_in(model.graph)), None]
+    ends = [None, *(cut.after for cut in cuts_in(model.graph)), None]
     parts = [part_of(model, *two) for two in pairwise(ends)]
     with ExitStack() as opened:
         stretches = [Stretch(part, worker, cache, opened) for part in parts]
@@ -49,7 +49,7 @@ def measure(request: MeasureRequest, model: Model, worker: WorkerConfig, cache: 
     )
 
 
-def places_in(graph: Graph) -> Iterator[Cut]:
+def cuts_in(graph: Graph) -> Iterator[Cut]:
     """Yield the cuts that a config can name, with something to compute between each and the next."""
     begin = 0
     for cut in cuts(graph):

@@ -19,9 +19,9 @@ from edged.system.machine_state import MachineState
 
 
 def test_a_case_names_its_model_size_and_batch() -> None:
-    wanted, batch = parse_case("resnet50@120x8")
+    settings, batch = parse_case("resnet50@120x8")
 
-    assert (wanted.name, wanted.size, batch) == ("resnet50", 120, 8)
+    assert (settings.name, settings.size, batch) == ("resnet50", 120, 8)
 
 
 @pytest.mark.parametrize("name", ["", "resnet50@", "resnet50x0", "resnet50@120 x8"])

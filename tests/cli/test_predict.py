@@ -53,9 +53,9 @@ def test_raw_scores_equal_onnxruntimes_in_the_order_of_the_pictures(
     objects = predict(capsys, *pictures, "--model", model, "--device", device, "--raw", raw, *PREPARED)
 
     scores = np.load(raw)
-    wanted = expected(model, pictures)
+    truth = expected(model, pictures)
     assert (scores.shape, scores.dtype) == ((3, models.CLASSES), np.float32)
-    np.testing.assert_allclose(scores, wanted, atol=1e-4 * np.ptp(wanted))
+    np.testing.assert_allclose(scores, truth, atol=1e-4 * np.ptp(truth))
     assert [each["file"] for each in objects] == list(map(str, pictures))
     assert [each["top"][0]["index"] for each in objects] == list(scores.argmax(axis=1))
 
@@ -70,14 +70,14 @@ def test_a_gray_network_sees_what_onnxruntime_is_given(
     gray = np.rint(0.299 * red + 0.587 * green + 0.114 * blue).astype(np.uint8)
     assert cv2.imwrite(str(tmp_path / "gray.png"), gray)
     session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
-    wanted = session.run(None, {"image": ((gray / 255 - 0.3) / 0.4).astype(np.float32)[None, None]})[0]
+    truth = session.run(None, {"image": ((gray / 255 - 0.3) / 0.4).astype(np.float32)[None, None]})[0]
 
     pictures = [tmp_path / "gray.png", coloured]
     predict(capsys, *pictures, "--model", model, "--device", device, "--raw", raw, "--mean", "0.3", "--std", "0.4")
 
     scores = np.load(raw)
-    np.testing.assert_allclose(scores, wanted.repeat(2, axis=0), atol=2e-3 * np.ptp(wanted))
-    np.testing.assert_allclose(scores[0], wanted[0], atol=1e-4 * np.ptp(wanted))
+    np.testing.assert_allclose(scores, truth.repeat(2, axis=0), atol=2e-3 * np.ptp(truth))
+    np.testing.assert_allclose(scores[0], truth[0], atol=1e-4 * np.ptp(truth))
 
 
 def photo(path: Path, width: int, height: int) -> Path:
@@ -95,13 +95,13 @@ def test_imagenet_by_name_gives_what_onnxruntime_says_of_the_usual_preparation(
     photos = [photo(tmp_path / "wide.png", 160, 90), photo(tmp_path / "high.png", 70, 133)]
     session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
     inputs = [normalised(centre_of(np.asarray(cv2.imread(str(path)), np.uint8)[..., ::-1], 48)) for path in photos]
-    wanted = np.concatenate([session.run(None, {"image": x})[0] for x in inputs])
+    truth = np.concatenate([session.run(None, {"image": x})[0] for x in inputs])
 
     objects = predict(
         capsys, *photos, "--model", model, "--device", device, "--raw", raw, "--preprocess", "imagenet"
     )
 
-    np.testing.assert_allclose(np.load(raw), wanted, atol=1e-3 * np.ptp(wanted))
+    np.testing.assert_allclose(np.load(raw), truth, atol=1e-3 * np.ptp(truth))
     assert objects[0]["model"]["preparation"].startswith(
         "imagenet: resize the shorter side to 55, crop the centre 48×48, RGB"
     )
@@ -116,13 +116,13 @@ def test_photos_get_the_first_class_that_the_usual_preparation_gives_them(
     session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
     source = session.get_inputs()[0].name
     inputs = [normalised(centre_of(np.asarray(cv2.imread(str(path)), np.uint8)[..., ::-1], 32)) for path in photos]
-    wanted = np.concatenate([session.run(None, {source: x})[0] for x in inputs])
+    truth = np.concatenate([session.run(None, {source: x})[0] for x in inputs])
 
     options: list[str | Path] = ["--model", model, "--size", "32", "--device", "numpy", "--raw", raw]
     predict(capsys, *photos, *options, "--preprocess", "imagenet")
 
-    assert list(np.load(raw).argmax(axis=1)) == list(wanted.argmax(axis=1))
-    np.testing.assert_allclose(np.load(raw), wanted, atol=0.02 * np.ptp(wanted))
+    assert list(np.load(raw).argmax(axis=1)) == list(truth.argmax(axis=1))
+    np.testing.assert_allclose(np.load(raw), truth, atol=0.02 * np.ptp(truth))
 
 
 def test_a_preparation_that_nothing_says_is_a_warning_with_the_option_to_add(

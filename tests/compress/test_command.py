@@ -70,8 +70,8 @@ def test_the_result_needs_no_options_again(tmp_path: Path, capsys: pytest.Captur
 
     compressed(capsys, net, "--images", folder, "--max-loss", "100", "--device", "numpy", *options)
 
-    wanted = config.ModelConfig(path=net, preprocess="caffe", std=(2, 3, 4), labels=labels)
-    asked = load_model(wanted)
+    settings = config.ModelConfig(path=net, preprocess="caffe", std=(2, 3, 4), labels=labels)
+    asked = load_model(settings)
     for name in ("net.onnx", "net.onnx.zst"):
         alone = load_model(config.ModelConfig(path=tmp_path / "net-compressed" / name))
         assert (alone.input, alone.labels, alone.prepared_by) == (asked.input, asked.labels, "file")

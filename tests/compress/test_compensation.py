@@ -42,12 +42,12 @@ def test_each_weight_makes_up_for_the_errors_of_those_before_it_as_well_as_it_ca
 
     damped = moments + DAMPING * np.diag(moments).mean() * np.eye(count)
     order = np.argsort(-np.diag(moments), kind="stable")
-    expected, wanted = np.zeros((3, count)), rows.astype(np.float64)
+    expected, targets = np.zeros((3, count)), rows.astype(np.float64)
     for place, column in enumerate(order):
-        expected[:, column] = np.where(rows[:, column] == 0, 0, np.rint(wanted[:, column]))
+        expected[:, column] = np.where(rows[:, column] == 0, 0, np.rint(targets[:, column]))
         done, left = order[: place + 1], order[place + 1 :]
         errors = rows[:, done] - expected[:, done]
-        wanted[:, left] = (
+        targets[:, left] = (
             rows[:, left] + np.linalg.solve(damped[np.ix_(left, left)], damped[np.ix_(left, done)] @ errors.T).T
         )
     assert np.array_equal(found, expected)
@@ -64,12 +64,12 @@ def test_pruned_weights_stay_zero() -> None:
 def test_moments_are_those_of_what_the_weights_multiply(tmp_path: Path) -> None:
     path = network(tmp_path / "net.onnx")
     model, graph = onnx.load(str(path)), load_model(config.ModelConfig(path=path)).graph
-    weights, wanted = weights_of(model, "net"), load_model(config.ModelConfig(path=path)).input
+    weights, model_input = weights_of(model, "net"), load_model(config.ModelConfig(path=path)).input
     frames = RANDOM.integers(0, 256, (4, 16, 16, 3)).astype(np.uint8)
 
-    found = second_moments(model, weights, graph, wanted, frames)
+    found = second_moments(model, weights, graph, model_input, frames)
 
     rows = weights["second"].reshape(32, -1).astype(np.float64)  # of a layer without bias and activation
-    outputs = ModelPart(graph, wanted).tensors(frames)["c"]
+    outputs = ModelPart(graph, model_input).tensors(frames)["c"]
     assert found.keys() == weights.keys()
     assert np.allclose(np.einsum("ri,ij,rj->r", rows, found["second"], rows), (outputs**2).mean(axis=(0, 2, 3)))

@@ -93,7 +93,7 @@ def test_the_error_says_what_to_write_instead(tmp_path: Path, text: str, expecte
 def test_every_row_of_the_table_has_an_example() -> None:
     examples = [example for text, _ in HABITUAL for example in habits_in(text)]
 
-    assert [row.place for row in HABITS if row not in examples] == []
+    assert [row.keys for row in HABITS if row not in examples] == []
 
 
 @pytest.mark.parametrize("text", ["cameras: {door: 'rtsp://anna:geheim@h/1'}", "mqtt: 'mqtt://anna:geheim@h'"])

@@ -40,12 +40,12 @@ def small_network() -> Graph:
     return make_graph("small", "image", (3, 39, 31), operators)
 
 
-def random_images(wanted: Input, frames: int = 1) -> NDArray[np.uint8]:
+def random_images(model_input: Input, frames: int = 1) -> NDArray[np.uint8]:
     """uint8 [frames, height, width, 3]."""
-    return np.random.default_rng(1).integers(0, 256, (frames, wanted.height, wanted.width, 3), np.uint8)
+    return np.random.default_rng(1).integers(0, 256, (frames, model_input.height, model_input.width, 3), np.uint8)
 
 
-def assert_equals_reference(runtime: Runtime, graph: Graph, wanted: Input, frames: int = 1) -> None:
-    images = random_images(wanted, frames)
-    expected = reference.run(graph, reference.prepare(images, wanted), np.float64)
+def assert_equals_reference(runtime: Runtime, graph: Graph, model_input: Input, frames: int = 1) -> None:
+    images = random_images(model_input, frames)
+    expected = reference.run(graph, reference.prepare(images, model_input), np.float64)
     assert_close(runtime.submit(images).wait().outputs, expected, NETWORK_CLOSE)

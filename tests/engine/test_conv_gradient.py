@@ -130,7 +130,7 @@ def check(lab: Lab, conv: Conv, x: NDArray[Any], slope: Slope[Conv]) -> None:
     site = Site(conv, (slope.source,), slope.output, lab.device)
     arrays: dict[Argument, NDArray[Any]] = {
         slope.source: x,
-        slope.given: given,
+        slope.output_gradient: given,
         slope.parameters["weight"]: packed(site),
     }
     if slope.plus:
@@ -147,9 +147,11 @@ def check(lab: Lab, conv: Conv, x: NDArray[Any], slope: Slope[Conv]) -> None:
     bias = bench.floats(slope.gradients["bias"])
     assert_close(bias[: len(conv.bias)], expected.arrays["bias"])
     assert not bias[len(conv.bias) :].any()
-    if slope.wanted:
+    if slope.input_gradient:
         mask = (x > 0) | (slope.source_activation == LINEAR)
-        assert_close(bench.image(slope.wanted), (expected.inputs[0] + (others if slope.plus else 0)) * mask)
+        assert_close(
+            bench.image(slope.input_gradient), (expected.inputs[0] + (others if slope.plus else 0)) * mask
+        )
 
 
 def packed(site: Site[Conv]) -> NDArray[np.float32]:

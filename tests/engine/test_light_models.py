@@ -68,13 +68,13 @@ def test_each_answers_as_onnxruntime_does(
     path = with_random_weights(name, tmp_path)
     graph = simplify(read_onnx(path))
     _, height, width = graph.shapes[graph.input]
-    wanted = Input(width=width, height=height, color="rgb", scale=1 / 255, mean=(0.5,) * 3, std=(0.25,) * 3)
+    model_input = Input(width=width, height=height, color="rgb", scale=1 / 255, mean=(0.5,) * 3, std=(0.25,) * 3)
     images = np.random.default_rng(0).integers(0, 256, (1, height, width, 3), np.uint8)
-    x = reference.prepare(images, wanted)
+    x = reference.prepare(images, model_input)
     expected = onnxruntime_outputs(path, x)
     assert np.ptp(expected) > 1e-3
 
-    runtime = Runtime(ModelPart(graph, wanted), network_device, cache=programs_directory)
+    runtime = Runtime(ModelPart(graph, model_input), network_device, cache=programs_directory)
     found = runtime.submit(images).wait().outputs.reshape(1, -1)
 
     assert relative_error(reference.run(graph, x), expected) < CLOSE

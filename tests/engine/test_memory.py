@@ -117,8 +117,8 @@ def test_a_resnet_needs_hardly_more_than_what_lives_at_once(
     "name", ["googlenet", "densenet121", "shufflenetv2", "squeezenet1_1", "mobilenetv3_large"]
 )
 def test_a_network_with_branches_needs_hardly_more_than_what_lives_at_once(device: Device, name: str) -> None:
-    wanted = replace(RGB, width=224, height=224)
-    plan = make_plan(ModelPart(simplify(NETWORKS[name](224, 224)), wanted), device)
+    model_input = replace(RGB, width=224, height=224)
+    plan = make_plan(ModelPart(simplify(NETWORKS[name](224, 224)), model_input), device)
 
     assert plan.arena.size <= largest_factor(device) * most_at_once(plan)
 
@@ -150,11 +150,11 @@ def most_at_once(plan: Plan) -> int:
 def test_what_an_int_cannot_index_is_refused(device: Device) -> None:
     graph = simplify(random_resnet(18, 640, 640))
     most = 2**31 // (64 * 320 * 320)
-    wanted = replace(RGB, width=640, height=640)
+    model_input = replace(RGB, width=640, height=640)
 
-    check_indices(graph.name, make_plan(ModelPart(graph, wanted), device, most // 2).launches)
+    check_indices(graph.name, make_plan(ModelPart(graph, model_input), device, most // 2).launches)
     with pytest.raises(ModelError, match=r"would hold \d+ values for a batch of 654; .*smaller batch"):
-        check_indices(graph.name, make_plan(ModelPart(graph, wanted), device, 2 * most).launches)
+        check_indices(graph.name, make_plan(ModelPart(graph, model_input), device, 2 * most).launches)
 
 
 def images(**channels: int) -> dict[str, Tensor]:
@@ -233,12 +233,12 @@ def fire(tmp_path: Path) -> Graph:
 def test_a_module_of_squeezenet_answers_as_the_reference(
     device: Device, programs_directory: Path, fire: Graph, batch: int
 ) -> None:
-    wanted = replace(RGB, width=16, height=16)
-    assert bool(make_plan(ModelPart(fire, wanted), device, batch).joined) == (batch == 1)
+    model_input = replace(RGB, width=16, height=16)
+    assert bool(make_plan(ModelPart(fire, model_input), device, batch).joined) == (batch == 1)
 
-    runtime = Runtime(ModelPart(fire, wanted), device, batch=batch, cache=programs_directory)
+    runtime = Runtime(ModelPart(fire, model_input), device, batch=batch, cache=programs_directory)
 
-    assert_equals_reference(runtime, fire, wanted, batch)
+    assert_equals_reference(runtime, fire, model_input, batch)
 
 
 @pytest.mark.deep
@@ -246,29 +246,29 @@ def test_a_module_of_squeezenet_answers_as_the_reference(
 def test_networks_that_concatenate_answer_as_the_reference(
     network_device: Device, programs_directory: Path, name: str
 ) -> None:
-    wanted = replace(RGB, width=64, height=64)
+    model_input = replace(RGB, width=64, height=64)
     graph = NETWORKS[name](64, 64)
     device = replace(network_device, vector_width=4)  # blocks of 4 channels, which fit into those of all branches
-    assert make_plan(ModelPart(graph, wanted), device).joined
+    assert make_plan(ModelPart(graph, model_input), device).joined
 
-    runtime = Runtime(ModelPart(graph, wanted), device, cache=programs_directory)
+    runtime = Runtime(ModelPart(graph, model_input), device, cache=programs_directory)
 
-    assert_equals_reference(runtime, graph, wanted)
+    assert_equals_reference(runtime, graph, model_input)
     assert_equals_reference(
-        Runtime(ModelPart(graph, wanted), device, batch=2, cache=programs_directory), graph, wanted, 2
+        Runtime(ModelPart(graph, model_input), device, batch=2, cache=programs_directory), graph, model_input, 2
     )
 
 
 @pytest.mark.deep
 def test_each_layer_can_still_be_compared(network_device: Device, programs_directory: Path) -> None:
-    wanted = replace(RGB, width=64, height=64)
+    model_input = replace(RGB, width=64, height=64)
     verification = Verification(
-        ModelPart(NETWORKS["squeezenet1_1"](64, 64), wanted),
+        ModelPart(NETWORKS["squeezenet1_1"](64, 64), model_input),
         network_device,
         precision="fp32",
         chooser=RULES,
         cache=programs_directory,
     )
-    for scores in verification.compare(random_images(wanted)):
+    for scores in verification.compare(random_images(model_input)):
         assert np.isfinite(scores).all()
     assert verification.is_trusted

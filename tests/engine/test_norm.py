@@ -107,12 +107,12 @@ def test_values_that_do_not_vary_leave_the_offset(lab: Lab, shape: tuple[int, ..
 def slope_of(lab: Lab, norm: TrainedNorm, x: NDArray[Any], block: int) -> Slope[TrainedNorm]:
     frames, channels, height, width = x.shape
     source = Tensor("x", frames, channels, height, width, block, Halo(0, 1, 1, 0))
-    given, wanted = (replace(source, name=name, halo=Halo(1, 0, 0, 1)) for name in ("given", "wanted"))
+    given, input_gradient = (replace(source, name=name, halo=Halo(1, 0, 0, 1)) for name in ("given", "wanted"))
     nbytes = source.blocks * block * 4
     sums = {name: Resident(f"{name} gradient", nbytes) for name in ("scale", "offset")}
     own = {name: Resident(name, nbytes) for name in ("scale", "offset")}
     output = replace(source, name="y")
-    return Slope(norm, source, output, given, wanted, lab.device, parameters=own, gradients=sums)
+    return Slope(norm, source, output, given, input_gradient, lab.device, parameters=own, gradients=sums)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_gradients_are_those_of_the_reference(lab: Lab, shape: tuple[int, ...], 
     x = np.maximum(x, 0) if masked else x
     slope = slope_of(lab, norm, x, block)
     exact, padding = x.astype(np.float64), slope.source.blocks * block - shape[1]
-    given: dict[Argument, NDArray[Any]] = {slope.source: x, slope.given: gradient}
+    given: dict[Argument, NDArray[Any]] = {slope.source: x, slope.output_gradient: gradient}
     if masked:
         slope = replace(slope, source_activation=RELU, plus=replace(slope.source, name="others"))
         given[replace(slope.source, name="others")] = others
@@ -140,6 +140,6 @@ def test_gradients_are_those_of_the_reference(lab: Lab, shape: tuple[int, ...], 
     for name in ("scale", "offset"):
         assert_close(bench.floats(slope.gradients[name])[: shape[1]], expected.arrays[name])
         assert not bench.floats(slope.gradients[name])[shape[1] :].any()
-    wanted = (expected.inputs[0] + others * masked) * ((x > 0) | (not masked))
-    assert slope.wanted
-    assert_close(bench.image(slope.wanted), wanted)
+    expected_gradient = (expected.inputs[0] + others * masked) * ((x > 0) | (not masked))
+    assert slope.input_gradient
+    assert_close(bench.image(slope.input_gradient), expected_gradient)

@@ -113,8 +113,10 @@ def test_without_a_model_nothing_is_kept(device: Device, cache: Path) -> None:
 
 def test_the_key_knows_all_that_the_weights_depend_on(device: Device) -> None:
     def key(model: str = "a", scale: float = 1 / 255, precision: Precision = "fp32", conv: str = "auto") -> str:
-        wanted = replace(RGB, scale=scale)
-        return plan_key(make_plan(ModelPart(SMALL, wanted), device, 1, precision, Rules(conv)), model, wanted)
+        model_input = replace(RGB, scale=scale)
+        return plan_key(
+            make_plan(ModelPart(SMALL, model_input), device, 1, precision, Rules(conv)), model, model_input
+        )
 
     others = [key("b"), key(scale=0.5), key(precision="fp16-weights"), key(conv="naive")]
 

@@ -23,7 +23,7 @@ GRAPH = simplify(random_resnet(18, 64, 48))
 
 
 @pytest.mark.parametrize(
-    ("whole", "wanted", "until", "precision"),
+    ("whole", "model_input", "until", "precision"),
     [
         pytest.param(GRAPH, WANTED, "stem.conv", "fp32", marks=pytest.mark.deep),
         pytest.param(GRAPH, WANTED, "stage1.block1", "fp32", marks=pytest.mark.deep),
@@ -37,21 +37,21 @@ def test_two_parts_answer_as_the_whole_does(
     network_device: Device,
     programs_directory: Path,
     whole: Graph,
-    wanted: Input,
+    model_input: Input,
     until: str,
     precision: Precision,
 ) -> None:
-    cut, images = cut_after(whole, until), random_images(wanted, 3)
+    cut, images = cut_after(whole, until), random_images(model_input, 3)
 
     def runtime(what: ModelPart) -> Runtime:
         return Runtime(what, network_device, batch=4, precision=precision, cache=programs_directory)
 
-    first = runtime(inner_part(part(whole, None, cut), wanted))
+    first = runtime(inner_part(part(whole, None, cut), model_input))
     second = runtime(inner_part(part(whole, cut, None)))
     between = first.submit(images).wait().outputs
     assert between.size == 3 * math.prod(cut.shape)
     answer = second.submit(between.reshape(3, *cut.shape)).wait().outputs
-    assert np.array_equal(answer, runtime(ModelPart(whole, wanted)).submit(images).wait().outputs)
+    assert np.array_equal(answer, runtime(ModelPart(whole, model_input)).submit(images).wait().outputs)
 
 
 @pytest.mark.deep

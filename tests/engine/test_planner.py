@@ -42,8 +42,8 @@ def test_only_a_kernel_that_reads_outside_the_image_gets_a_halo() -> None:
 
 
 def test_convolutions_of_equal_shape_are_compiled_once() -> None:
-    wanted = Input(120, 120, "rgb", 1, (0, 0, 0), (1, 1, 1))
-    plan = make_plan(ModelPart(random_resnet(50, 120, 120), wanted), CPU, chooser=Rules("vector"))
+    model_input = Input(120, 120, "rgb", 1, (0, 0, 0), (1, 1, 1))
+    plan = make_plan(ModelPart(random_resnet(50, 120, 120), model_input), CPU, chooser=Rules("vector"))
 
     programs = {(launch.kernel, launch.options) for launch in kernels_of(plan.launches)}
     assert len(plan.launches) == 57

@@ -24,26 +24,32 @@ GRAY = replace(RGB, color="gray", mean=(0.4,), std=(0.3,))
 
 
 @pytest.mark.parametrize("block", [1, 4, 16])
-@pytest.mark.parametrize("wanted", [RGB, BGR, GRAY], ids=lambda wanted: wanted.color)
-def test_pixels_are_scaled_and_ordered_as_the_model_wants(lab: Lab, block: int, wanted: Input) -> None:
-    images = random_images(wanted, frames=2)
-    target = Tensor("image", 2, wanted.channels, wanted.height, wanted.width, block, SOME_HALO)
-    launch = prepare(Images(2, wanted.height, wanted.width), wanted, target, lab.device)
+@pytest.mark.parametrize("model_input", [RGB, BGR, GRAY], ids=lambda model_input: model_input.color)
+def test_pixels_are_scaled_and_ordered_as_the_model_wants(lab: Lab, block: int, model_input: Input) -> None:
+    images = random_images(model_input, frames=2)
+    target = Tensor("image", 2, model_input.channels, model_input.height, model_input.width, block, SOME_HALO)
+    launch = prepare(Images(2, model_input.height, model_input.width), model_input, target, lab.device)
 
-    assert_close(computed(lab, launch, target, images), reference.prepare(images, wanted))
+    assert_close(computed(lab, launch, target, images), reference.prepare(images, model_input))
 
 
 @pytest.mark.parametrize("block", [1, 4, 16])
 @pytest.mark.parametrize("element", [Element.BYTE, Element.SHORT])
-@pytest.mark.parametrize("wanted", [RGB, BGR, GRAY], ids=lambda wanted: wanted.color)
-def test_pixels_become_the_steps_of_the_reference(lab: Lab, block: int, element: Element, wanted: Input) -> None:
-    images = random_images(wanted, frames=2)
+@pytest.mark.parametrize("model_input", [RGB, BGR, GRAY], ids=lambda model_input: model_input.color)
+def test_pixels_become_the_steps_of_the_reference(
+    lab: Lab, block: int, element: Element, model_input: Input
+) -> None:
+    images = random_images(model_input, frames=2)
     quantize = Quantize("quantize", ("image",), "steps", 0.0173, (-100, 155))
-    tensor = Tensor("steps", 2, wanted.channels, wanted.height, wanted.width, block, SOME_HALO, element)
+    tensor = Tensor(
+        "steps", 2, model_input.channels, model_input.height, model_input.width, block, SOME_HALO, element
+    )
     target = replace(tensor, lowest=-100 if element is Element.BYTE else 0)
-    launch = prepare_steps(Images(2, wanted.height, wanted.width), wanted, quantize, target, lab.device)
+    launch = prepare_steps(
+        Images(2, model_input.height, model_input.width), model_input, quantize, target, lab.device
+    )
 
-    expected = reference.compute(quantize, reference.prepare(images, wanted))
+    expected = reference.compute(quantize, reference.prepare(images, model_input))
     assert np.array_equal(computed(lab, launch, target, images), expected)
 
 

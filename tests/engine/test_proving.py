@@ -293,16 +293,16 @@ def test_a_network_that_rounding_alone_changes_is_no_fault_of_the_device(
     assert "rounding alone changes its scores" in caplog.text
 
 
-def ill_conditioned(wanted: Input) -> Graph:
+def ill_conditioned(model_input: Input) -> Graph:
     """Its scores are differences of large numbers that are almost equal."""
     copies = conv("copies", ("image",), (3, 16), 1)
     copies.weight[8:] = copies.weight[:8]
     copies.bias[8:] = copies.bias[:8]
-    half = 8 * wanted.height * wanted.width
+    half = 8 * model_input.height * model_input.width
     weight = np.float32(1e3) * np.abs(random(4, half))
     operators = (
         copies,
         Flatten("flat", ("copies",), "flat"),
         Dense("dense", ("flat",), "dense", np.concatenate([weight, -weight], axis=1), random(4)),
     )
-    return make_graph("ill-conditioned", "image", (3, wanted.height, wanted.width), operators)
+    return make_graph("ill-conditioned", "image", (3, model_input.height, model_input.width), operators)

@@ -40,10 +40,10 @@ def test_every_variant_runs_every_operator(device: Device, programs_directory: P
 def test_a_resnet_of_any_size(
     network_device: Device, programs_directory: Path, depth: int, width: int, height: int, batch: int
 ) -> None:
-    graph, wanted = random_resnet(depth, width, height), replace(RGB, width=width, height=height)
-    runtime = Runtime(ModelPart(graph, wanted), network_device, batch=batch, cache=programs_directory)
+    graph, model_input = random_resnet(depth, width, height), replace(RGB, width=width, height=height)
+    runtime = Runtime(ModelPart(graph, model_input), network_device, batch=batch, cache=programs_directory)
 
-    assert_equals_reference(runtime, graph, wanted)
+    assert_equals_reference(runtime, graph, model_input)
 
 
 @pytest.mark.deep

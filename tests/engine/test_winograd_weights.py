@@ -75,34 +75,34 @@ def test_the_gradient_of_the_input_is_another_such_convolution(
         source_activation=RELU,
         parameters={"weight": Resident("weight", pack_weights(Site(conv, (source,), target, lab.device)).nbytes)},
     )
-    assert slope.wanted
+    assert slope.input_gradient
     assert slope.plus
-    site = input_gradient_site(slope, slope.wanted)
+    site = input_gradient_site(slope, slope.input_gradient)
     assert site
     weight = Resident("turned", pack_weights(site).nbytes)
     launches = winograd_gradient(slope, site, weight, {"OUTPUT": output, "TILES": tiles})
-    arrays: dict[Argument, NDArray[Any]] = {slope.source: x, slope.given: given, slope.plus: others}
+    arrays: dict[Argument, NDArray[Any]] = {slope.source: x, slope.output_gradient: given, slope.plus: others}
     bench = Bench(lab, launches, {**arrays, weight: pack_weights(site)})
 
     bench.run()
 
     expected = backward(conv, given.astype(np.float64), written, x.astype(np.float64)).inputs[0]
-    assert_close(bench.image(slope.wanted), (expected + others) * (x > 0), CLOSE_BY_WINOGRAD)
+    assert_close(bench.image(slope.input_gradient), (expected + others) * (x > 0), CLOSE_BY_WINOGRAD)
 
 
 def test_large_layers_on_a_cpu_are_computed_so(lab: Lab) -> None:
     conv = Conv("conv", ("x",), "y", random(64, 64, 3, 3), random(64), pads=(1, 1, 1, 1))
     source = Tensor("x", 64, 64, 14, 14, 16, Halo(1, 1, 1, 1))
     target, cpu = replace(source, name="y"), replace(lab.device, kind="cpu")
-    given, wanted = replace(source, name="given"), replace(source, name="wanted")
+    given, input_gradient = replace(source, name="given"), replace(source, name="wanted")
     weights = {name: Resident(name, 4) for name in ("weight", "bias")}
-    slope = Slope(conv, source, target, given, wanted, cpu, parameters=weights, gradients=weights)
+    slope = Slope(conv, source, target, given, input_gradient, cpu, parameters=weights, gradients=weights)
 
     assert is_faster(Site(conv, (source,), target, cpu))
     assert not is_faster(Site(conv, (source,), target, replace(cpu, kind="gpu")))
     assert "conv_winograd" in [launch.kernel for launch in conv_gradient(slope)]
     strided = replace(slope, operator=replace(conv, strides=(2, 2)))
-    assert input_gradient_site(strided, wanted) is None
+    assert input_gradient_site(strided, input_gradient) is None
 
 
 def test_few_frames_at_a_time_give_the_same(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

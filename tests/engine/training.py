@@ -50,7 +50,7 @@ def assert_gradient(
         _tensor("plus", x, block, Halo(1, 0, 0, 0)) if plus else None,
         source_activation,
     )
-    arrays: dict[Argument, Array] = {slope.source: x, slope.output: output, slope.given: given}
+    arrays: dict[Argument, Array] = {slope.source: x, slope.output: output, slope.output_gradient: given}
     if slope.plus:
         arrays[slope.plus] = others
     bench = Bench(lab, kernels(slope), arrays)
@@ -60,8 +60,8 @@ def assert_gradient(
     expected = backward(operator, given.astype(np.float64), output, x.astype(np.float64)).inputs[0]
     wrote_x = Activate("activation", ("before",), "x", source_activation)
     (expected,) = backward(wrote_x, expected + others * plus, x.astype(np.float64), x).inputs
-    assert slope.wanted
-    assert_close(bench.image(slope.wanted).reshape(x.shape), expected)
+    assert slope.input_gradient
+    assert_close(bench.image(slope.input_gradient).reshape(x.shape), expected)
 
 
 def _tensor(name: str, x: Array, block: int, halo: Halo = BELOW) -> Tensor:

@@ -46,12 +46,12 @@ def test_a_compressed_file_is_the_same_model(tmp_path: Path) -> None:
 def test_onnxruntime_gets_its_content(tmp_path: Path) -> None:
     plain = small_network(tmp_path / "net.onnx")
     images = np.random.default_rng(0).integers(0, 256, (2, 16, 16, 3), np.uint8)
-    wanted = loaded(plain).input
+    model_input = loaded(plain).input
 
-    scores = onnxruntime_scores(beside(plain), wanted, images).scores
+    scores = onnxruntime_scores(beside(plain), model_input, images).scores
 
     assert scores is not None
-    assert np.array_equal(scores, np.asarray(onnxruntime_scores(plain, wanted, images).scores))
+    assert np.array_equal(scores, np.asarray(onnxruntime_scores(plain, model_input, images).scores))
 
 
 def test_metadata_is_written_into_a_compressed_file(tmp_path: Path) -> None:

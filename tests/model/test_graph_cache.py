@@ -31,10 +31,10 @@ def network_fixture(tmp_path: Path) -> Path:
 
 
 def test_a_second_start_gets_the_same_model(cache: Path, network: Path) -> None:
-    wanted = config.ModelConfig(path=network, size=(48, 32))
-    first = load_model(wanted)
+    settings = config.ModelConfig(path=network, size=(48, 32))
+    first = load_model(settings)
 
-    second = load_model(wanted)
+    second = load_model(settings)
 
     assert first.graph.operators[0].weight.flags.writeable  # type: ignore[attr-defined]
     assert not second.graph.operators[0].weight.flags.writeable  # type: ignore[attr-defined] # (mapped)
@@ -57,13 +57,13 @@ def test_another_size_or_file_is_another_graph(cache: Path, network: Path) -> No
 def test_damaged_weights_are_read_from_the_model_again(
     cache: Path, network: Path, lazily: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    wanted = config.ModelConfig(path=network, size=32)
-    expected = load_model(wanted).graph
+    settings = config.ModelConfig(path=network, size=32)
+    expected = load_model(settings).graph
     (weights,) = cache.glob("*.weights")
     whole = weights.read_bytes()
     weights.write_bytes(whole[:-70] + bytes(70))
 
-    found = load_model(wanted, lazily=lazily).graph.checked()
+    found = load_model(settings, lazily=lazily).graph.checked()
 
     assert_equal(found, expected)
     assert "is damaged" in caplog.text
@@ -73,12 +73,12 @@ def test_damaged_weights_are_read_from_the_model_again(
 @pytest.mark.parametrize("suffix", ["graph", "weights"])
 @pytest.mark.parametrize("length", [0, 100, 5000])
 def test_a_cut_entry_is_made_again(cache: Path, network: Path, suffix: str, length: int) -> None:
-    wanted = config.ModelConfig(path=network, size=32)
-    expected = load_model(wanted).graph
+    settings = config.ModelConfig(path=network, size=32)
+    expected = load_model(settings).graph
     (entry,) = cache.glob(f"*.{suffix}")
     entry.write_bytes(entry.read_bytes()[:length])
 
-    assert_equal(load_model(wanted).graph, expected)
+    assert_equal(load_model(settings).graph, expected)
 
 
 def test_a_cache_that_cannot_be_written_is_logged(

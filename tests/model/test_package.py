@@ -62,11 +62,11 @@ def test_a_file_that_says_nothing(bare: Path) -> None:
 def test_the_config_goes_first(animals: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.txt"
     labels.write_text("a\nb\nc\nd\n")
-    wanted = config.ModelConfig(
+    settings = config.ModelConfig(
         path=animals, labels=labels, color="rgb", scale=2, mean=(0, 0, 0), std=(1, 1, 1), size=(48, 32)
     )
 
-    model = load_model(wanted)
+    model = load_model(settings)
 
     assert model.labels == ("a", "b", "c", "d")
     assert model.input == Input(48, 32, "rgb", 2.0, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
@@ -87,7 +87,7 @@ def test_random_weights_say_that_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "message"),
+    ("settings", "message"),
     [
         (
             config.ModelConfig(name="resnet42"),
@@ -104,9 +104,9 @@ def test_random_weights_say_that_they_are() -> None:
         ),
     ],
 )
-def test_models_that_there_are_not(wanted: config.ModelConfig, message: str) -> None:
+def test_models_that_there_are_not(settings: config.ModelConfig, message: str) -> None:
     with pytest.raises(ModelError, match=message):
-        load_model(wanted)
+        load_model(settings)
 
 
 def of_channels(path: Path, channels: int, metadata: Metadata | None = None) -> Path:
@@ -124,7 +124,7 @@ def test_a_network_of_one_channel_is_gray(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("channels", "wanted", "message"),
+    ("channels", "settings", "message"),
     [
         (2, {}, "its input has 2 channels; supported are 3, red, green and blue, and 1, gray"),
         (1, {"color": "rgb"}, "has 1 channel.*, but color is rgb: leave color out"),
@@ -134,12 +134,12 @@ def test_a_network_of_one_channel_is_gray(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_fit_the_channels_is_refused(
-    tmp_path: Path, channels: int, wanted: dict[str, Any], message: str
+    tmp_path: Path, channels: int, settings: dict[str, Any], message: str
 ) -> None:
     path = of_channels(tmp_path / "model.onnx", channels)
 
     with pytest.raises(ModelError, match=f"model.onnx: .*{message}"):
-        load_model(config.ModelConfig(path=path, **wanted))
+        load_model(config.ModelConfig(path=path, **settings))
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,9 @@ def test_a_pipe_a_device_or_a_folder_as_labels_or_model_is_refused_at_once(bare:
 
     def load_all() -> None:
         for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
-            for wanted in (config.ModelConfig(path=bare, size=32, labels=path), config.ModelConfig(path=path)):
+            for settings in (config.ModelConfig(path=bare, size=32, labels=path), config.ModelConfig(path=path)):
                 with pytest.raises(ModelError) as error:
-                    load_model(wanted)
+                    load_model(settings)
                 refused.append(str(error.value))
 
     thread = threading.Thread(target=load_all, daemon=True)

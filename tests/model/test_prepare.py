@@ -14,12 +14,12 @@ IMAGENET = RECIPES["imagenet"]
 
 
 def test_a_name_says_all_five() -> None:
-    wanted = config.ModelConfig(name="m", preprocess="imagenet")
+    settings = config.ModelConfig(name="m", preprocess="imagenet")
 
-    assert recipe_for(3, wanted, Metadata()) == Recipe(
+    assert recipe_for(3, settings, Metadata()) == Recipe(
         "center-crop", "rgb", 1 / 255, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
     )
-    assert prepared_by(wanted, Metadata()) == "config"
+    assert prepared_by(settings, Metadata()) == "config"
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ def test_what_black_and_white_become(name: Any, of_black: tuple[float, ...], of_
 
 
 def test_keys_beside_a_name_go_before_it() -> None:
-    wanted = config.ModelConfig(name="m", preprocess="imagenet", resize="pad", color="bgr", std=(1, 2, 3))
+    settings = config.ModelConfig(name="m", preprocess="imagenet", resize="pad", color="bgr", std=(1, 2, 3))
 
-    assert recipe_for(3, wanted, Metadata()) == Recipe("pad", "bgr", 1 / 255, IMAGENET.mean, (1, 2, 3))
+    assert recipe_for(3, settings, Metadata()) == Recipe("pad", "bgr", 1 / 255, IMAGENET.mean, (1, 2, 3))
 
 
 def test_the_file_is_heard_where_the_config_is_silent() -> None:
@@ -53,16 +53,16 @@ def test_the_file_is_heard_where_the_config_is_silent() -> None:
 
 def test_a_name_in_the_config_goes_before_all_that_the_file_says() -> None:
     file = Metadata(preprocess="caffe", resize="crop", mean=(9, 9, 9), std=(9, 9, 9), scale=9)
-    wanted = config.ModelConfig(name="m", preprocess="imagenet")
+    settings = config.ModelConfig(name="m", preprocess="imagenet")
 
-    assert recipe_for(3, wanted, file) == IMAGENET
+    assert recipe_for(3, settings, file) == IMAGENET
 
 
 def test_a_size_a_shape_or_an_order_of_colours_does_not_say_which_numbers_are_wanted() -> None:
-    wanted = config.ModelConfig(name="m", size=224, resize="crop", color="bgr")
+    settings = config.ModelConfig(name="m", size=224, resize="crop", color="bgr")
 
-    assert prepared_by(wanted, Metadata()) == "default"
-    assert recipe_for(3, wanted, Metadata()) == Recipe("crop", "bgr", 1 / 255, (0.0,) * 3, (1.0,) * 3)
+    assert prepared_by(settings, Metadata()) == "default"
+    assert recipe_for(3, settings, Metadata()) == Recipe("crop", "bgr", 1 / 255, (0.0,) * 3, (1.0,) * 3)
 
 
 def test_a_recipe_for_colours_is_refused_for_a_gray_network() -> None:

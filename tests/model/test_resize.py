@@ -15,7 +15,7 @@ from edged.model.onnx_reader import read_network, read_onnx
 from edged.model.passes import simplify
 from tests.model.onnx_files import Network, onnxruntime_outputs, relative_error
 
-# Sides and what an exporter's scale wanted ÷ given is meant to make of them: float64 makes a pixel less of it.
+# Sides and what an exporter's scale size_out ÷ size_in is meant to make of them: float64 makes a pixel less of it.
 LOST_BY_FLOAT64 = [(5, 7), (10, 7), (15, 21), (20, 7), (7, 18)]
 NEAREST = ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
 PLACES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
@@ -45,17 +45,17 @@ def assert_equals_onnxruntime(network: Network, path: Path, *, kernels: bool = T
     assert kernels != any(isinstance(operator, OnHost) for operator in graph.operators)
 
 
-@pytest.mark.parametrize(("given", "wanted"), LOST_BY_FLOAT64)
+@pytest.mark.parametrize(("size_in", "size_out"), LOST_BY_FLOAT64)
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_a_scale_of_wanted_by_given_pixels_makes_the_wanted_ones(
-    tmp_path: Path, mode: str, given: int, wanted: int
+    tmp_path: Path, mode: str, size_in: int, size_out: int
 ) -> None:
-    network = resized([1, 1, wanted / given, wanted / given], [1, 2, given, given], mode=mode)
+    network = resized([1, 1, size_out / size_in, size_out / size_in], [1, 2, size_in, size_in], mode=mode)
     network.add("Flatten")
 
     graph = read_onnx(network.save(tmp_path / "net.onnx"))
 
-    assert graph.shapes[graph.output] == (2 * wanted**2,)
+    assert graph.shapes[graph.output] == (2 * size_out**2,)
 
 
 def test_a_declared_size_that_the_framework_wrote_is_no_contradiction(tmp_path: Path) -> None:
@@ -75,10 +75,10 @@ def test_a_declared_size_that_the_framework_wrote_is_no_contradiction(tmp_path: 
 @pytest.mark.parametrize("places", PLACES)
 @pytest.mark.parametrize("nearest", NEAREST)
 def test_nearest_pixels_are_those_of_float32(tmp_path: Path, places: str, nearest: str) -> None:
-    for given, wanted in [(7, 2), (9, 12), (24, 69), (7, 38), *LOST_BY_FLOAT64]:
+    for size_in, size_out in [(7, 2), (9, 12), (24, 69), (7, 38), *LOST_BY_FLOAT64]:
         network = resized(
-            [1, 1, wanted / given, 1.31],
-            [1, 1, given, 10],
+            [1, 1, size_out / size_in, 1.31],
+            [1, 1, size_in, 10],
             coordinate_transformation_mode=places,
             nearest_mode=nearest,
         )
@@ -134,13 +134,13 @@ def test_any_axes_of_a_frame_have_kernels(tmp_path: Path, scales: list[float]) -
     assert_equals_onnxruntime(resized(scales, [1, 5, 15, 4]), tmp_path / "net.onnx")
 
 
-@pytest.mark.parametrize(("given", "wanted"), [(9, 12), (5, 7)])
-def test_nearest_pixels_of_integers_are_the_same(tmp_path: Path, given: int, wanted: int) -> None:
-    network = Network([1, 2, given, given])
+@pytest.mark.parametrize(("size_in", "size_out"), [(9, 12), (5, 7)])
+def test_nearest_pixels_of_integers_are_the_same(tmp_path: Path, size_in: int, size_out: int) -> None:
+    network = Network([1, 2, size_in, size_in])
     network.add(
         "QuantizeLinear", network.weight(np.array(0.02, np.float32)), network.weight(np.array(100, np.uint8))
     )
-    scales = network.weight(np.array([1, 1, wanted / given, wanted / given], np.float32))
+    scales = network.weight(np.array([1, 1, size_out / size_in, size_out / size_in], np.float32))
     network.add("Resize", "", scales, coordinate_transformation_mode="asymmetric", nearest_mode="floor")
     network.add("Cast", to=TensorProto.FLOAT)
 

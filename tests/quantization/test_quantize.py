@@ -297,9 +297,11 @@ def test_what_cannot_be_quantized_is_one_clear_error(
 def test_a_network_of_whole_numbers_is_refused_with_the_way_out(source: Path) -> None:
     model = onnx.load(source)
     model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.UINT8
-    wanted = load_model(ModelConfig(path=source)).input
+    model_input = load_model(ModelConfig(path=source)).input
     with pytest.raises(ModelError, match="takes no floats: quantize the network that it was converted from"):
-        Quantizer(replace(read_file(source), model=model), Calibration(wanted, random_images(wanted), "minmax"))
+        Quantizer(
+            replace(read_file(source), model=model), Calibration(model_input, random_images(model_input), "minmax")
+        )
 
 
 def test_a_quantized_network_is_refused(

@@ -264,9 +264,9 @@ def test_a_limit_that_leaves_nothing_to_judge_by_is_refused(folder: Path) -> Non
 
 def test_a_whole_network_can_be_trained_on_the_crops_too(folder: Path) -> None:
     store = a_store(folder)
-    wanted = Input(24, 24, "rgb", 1 / 255, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+    model_input = Input(24, 24, "rgb", 1 / 255, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 
-    examples, _, labels = read_folders(folder / "crops", None, wanted)
+    examples, _, labels = read_folders(folder / "crops", None, model_input)
 
     assert labels == ("bar", "disc")
     assert len(examples) == len(store.crops)

@@ -23,7 +23,7 @@ from edged.messages import (
 from edged.model.package import load_model
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
-from edged.worker.measure import measure, places_in
+from edged.worker.measure import cuts_in, measure
 from tests.cli import models
 from tests.cli.command import DEVICES
 from tests.e2e.daemon import compiled
@@ -54,7 +54,7 @@ def test_each_stretch_of_the_network_is_measured_as_a_worker_would_run_it(tmp_pa
 
 
 def test_a_resnet_may_be_cut_between_its_blocks_and_before_its_last_layer() -> None:
-    names = [cut.after for cut in places_in(simplify(random_resnet(18, 64, 64)))]
+    names = [cut.after for cut in cuts_in(simplify(random_resnet(18, 64, 64)))]
     blocks = [f"stage{stage}.block{block}.conv2" for stage in (1, 2, 3, 4) for block in (1, 2)]
     assert names == ["stem.conv", "stem.pool", *blocks, "pool"]
 

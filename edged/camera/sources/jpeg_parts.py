@@ -68,10 +68,10 @@ class JpegSplitter:
 
     def _find_end(self) -> tuple[int, bool] | None:
         """Return where the picture ends, and whether by its own marker."""
-        from_place = self._scanned
+        from_offset = self._scanned
         by_marker = self._walk()
         limit = by_marker[0] if by_marker else len(self._bytes)
-        if self._delimiter and (found := self._delimiter.search(self._bytes, max(2, from_place - 256), limit)):
+        if self._delimiter and (found := self._delimiter.search(self._bytes, max(2, from_offset - 256), limit)):
             return found.start(), False
         if by_marker:
             return by_marker

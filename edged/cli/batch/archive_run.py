@@ -111,15 +111,15 @@ def _shown(entries: Iterable[ArchiveEntry], path: Path) -> Iterator[ArchiveEntry
 
 def _classify(archive_run: ArchiveRun) -> BatchSummary:
     """Classify the chunks that have no file. Raises EdgedError, KeyboardInterrupt."""
-    places = [place for place, _ in archive_run.run.unfinished()]
+    offsets = [offset for offset, _ in archive_run.run.unfinished()]
     begun_at = archive_run.run.answers_done().pictures
     totals = archive_run.run.totals
-    if begun_at or len(places) < totals.chunks:
-        note(f"resuming after {totals.chunks - len(places)} of {counted(totals.chunks, 'file')}")
+    if begun_at or len(offsets) < totals.chunks:
+        note(f"resuming after {totals.chunks - len(offsets)} of {counted(totals.chunks, 'file')}")
     answered, start, progress = 0, time.perf_counter(), Progress(begun_at, totals.expected)
     classify = _on_cluster if archive_run.arguments.ray else _here
     try:
-        for count in classify(archive_run, places) if places else ():
+        for count in classify(archive_run, offsets) if offsets else ():
             answered += count.pictures
             progress.show(begun_at + answered, archive_run.model.name)
     except KeyboardInterrupt:
@@ -132,23 +132,23 @@ def _classify(archive_run: ArchiveRun) -> BatchSummary:
     return BatchSummary(archive_run.run.answers_done(), answered, seconds)
 
 
-def _here(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCount]:
+def _here(archive_run: ArchiveRun, offsets: Sequence[int]) -> Iterator[AnswerCount]:
     classifier = ChunkClassifier(archive_run.model, archive_run.root, archive_run.options)
     try:
-        for place in places:
-            chunk = archive_run.run.chunk_at(place)
+        for offset in offsets:
+            chunk = archive_run.run.chunk_at(offset)
             yield classifier.write(chunk, archive_run.run.path_of(chunk))
     finally:
         classifier.close()
 
 
-def _on_cluster(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCount]:
+def _on_cluster(archive_run: ArchiveRun, offsets: Sequence[int]) -> Iterator[AnswerCount]:
     from edged.batch.cluster import ChunkActorOptions, classify_on_cluster
 
     arguments, output = archive_run.arguments, archive_run.arguments.output.absolute()
     node = node_options(arguments, archive_run.model, archive_run.root, output)
     options = ChunkActorOptions(node, archive_run.root, output, archive_run.options)
-    return classify_on_cluster(places, cluster_of(arguments), options)
+    return classify_on_cluster(offsets, cluster_of(arguments), options)
 
 
 def _as_object(arguments: argparse.Namespace, model: Model, summary: BatchSummary) -> dict[str, object]:

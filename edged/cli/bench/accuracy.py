@@ -58,11 +58,11 @@ def _in_folder(model: Model, folder: Path) -> Known | None:
     from edged.pictures.folders import truth_of
 
     truths = [truth_of(file, folder) for file in chosen_of(folder)]
-    labelled = [place for place, truth in enumerate(truths) if truth in model.labels]
+    labelled = [index for index, truth in enumerate(truths) if truth in model.labels]
     if not labelled:
         return None
     images = pictures_of(folder, model.input)[labelled]
-    return Known(images, [truths[place] or "" for place in labelled], f"pictures of {folder}")
+    return Known(images, [truths[index] or "" for index in labelled], f"pictures of {folder}")
 
 
 def _digits(model: Model) -> Known | None:

@@ -42,11 +42,11 @@ class Timing:
 
     def those(self, counts: Callable[[str], bool]) -> "Timing":
         """Return the runs in states that count."""
-        places = [place for place, state in enumerate(self.states) if counts(state)]
+        indices = [index for index, state in enumerate(self.states) if counts(state)]
         return Timing(
-            [self.seconds[place] for place in places],
-            [self.host_seconds[place] for place in places],
-            [self.states[place] for place in places],
+            [self.seconds[index] for index in indices],
+            [self.host_seconds[index] for index in indices],
+            [self.states[index] for index in indices],
         )
 
 

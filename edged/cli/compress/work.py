@@ -146,8 +146,8 @@ class CompressionWork:
 
     def __init__(self, arguments: argparse.Namespace, model: Model) -> None:
         compress(b"")  # if zstandard is missing, that is an error before all work
-        self._arguments, self._model, self._wanted = arguments, model, model_config(arguments)
-        path = model_path(self._wanted)
+        self._arguments, self._model, self._settings = arguments, model, model_config(arguments)
+        path = model_path(self._settings)
         self.folder: Path = arguments.output or Path(f"{model_stem(path)}-compressed")
         self._target = self.folder / f"{model_stem(path)}.onnx"
         file = described(read_file(path), given_keys(arguments), model.labels)
@@ -185,7 +185,7 @@ class CompressionWork:
             judged_by=SAME if pictures.classes is None else RIGHT,
             max_loss=self._arguments.max_loss / 100,
             steps=written(
-                self._network, found.pruned, found.shared, found.codebooks, judge, self._target, self._wanted
+                self._network, found.pruned, found.shared, found.codebooks, judge, self._target, self._settings
             ),
             layers=[coded_layer(*each) for each in found.codebooks.items()],
         )

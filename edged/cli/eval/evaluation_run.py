@@ -107,17 +107,17 @@ class EvalReport:
     def _worst(self) -> list[dict[str, Any]]:
         return [
             {
-                "picture": self._pictures[place].name,
-                "right": " | ".join(map(self._label, self._pictures[place].classes)),
-                "answer": self._label(self._answers[place].best),
-                "score": self._answers[place].score,
-                "rank": self._answers[place].rank,
+                "picture": self._pictures[index].name,
+                "right": " | ".join(map(self._label, self._pictures[index].classes)),
+                "answer": self._label(self._answers[index].best),
+                "score": self._answers[index].score,
+                "rank": self._answers[index].rank,
             }
-            for place in worst(self._answers, SHOWN)
+            for index in worst(self._answers, SHOWN)
         ]
 
-    def _label(self, place: int) -> str:
-        return self._model.labels[place] if place >= 0 else "not finite"
+    def _label(self, index: int) -> str:
+        return self._model.labels[index] if index >= 0 else "not finite"
 
     def as_object(self) -> dict[str, Any]:
         """Return the figures for JSON; `confusion`: [right class, answer, count]."""

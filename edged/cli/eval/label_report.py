@@ -37,18 +37,18 @@ class LabelReport:
 
     def table(self) -> str:
         """Format a line for each label, the lowest F1 first."""
-        places = sorted(range(len(self._figures)), key=lambda place: self._figures[place].f1)
-        rows = [HEAD, *(self._row(place) for place in places[:SHOWN])]
-        more = [f"and {len(places) - SHOWN} more labels"] if len(places) > SHOWN else []
+        indices = sorted(range(len(self._figures)), key=lambda index: self._figures[index].f1)
+        rows = [HEAD, *(self._row(index) for index in indices[:SHOWN])]
+        more = [f"and {len(indices) - SHOWN} more labels"] if len(indices) > SHOWN else []
         return "\n".join([*aligned(rows, left=1), *more])
 
-    def _row(self, place: int) -> tuple[str, ...]:
-        each = self._figures[place]
+    def _row(self, index: int) -> tuple[str, ...]:
+        each = self._figures[index]
         counts = (each.found + each.missed, each.found, each.wrongly)
         shares = (each.precision, each.recall, each.f1)
         return (
-            self._labels[place],
-            f"{self._thresholds[place]:g}",
+            self._labels[index],
+            f"{self._thresholds[index]:g}",
             *map(str, counts),
             *(f"{share:.4f}" for share in shares),
         )

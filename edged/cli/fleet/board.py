@@ -121,9 +121,9 @@ def samples_of(arguments: argparse.Namespace, config: Config, model: str) -> Ite
     line, ends_s = StatusLine(), time.monotonic() + arguments.duration
     cameras = list(config.cameras)
     left = arguments.frames
-    for place, camera in enumerate(cameras):
-        wanted = ceil_div(left, len(cameras) - place)
-        seconds = (ends_s - time.monotonic()) / (len(cameras) - place)
+    for index, camera in enumerate(cameras):
+        wanted = ceil_div(left, len(cameras) - index)
+        seconds = (ends_s - time.monotonic()) / (len(cameras) - index)
         if wanted and seconds > 0:
             with connect_daemon(arguments.config, "teach") as daemon:
                 for sample in _of_camera(daemon, camera, model, wanted, seconds):

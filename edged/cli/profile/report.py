@@ -42,8 +42,8 @@ class Subject:
     @classmethod
     def of(cls, model: Model, device: Device, precision: Precision, conv: str) -> "Subject":
         """Describe a model on a device of this process."""
-        wanted, network = model.input, macs(model.graph)
-        size = wanted.width, wanted.height
+        model_input, network = model.input, macs(model.graph)
+        size = model_input.width, model_input.height
         return cls(model.name, *size, network, model.random_weights, device.name, precision, conv)
 
 

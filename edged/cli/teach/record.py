@@ -39,9 +39,9 @@ class RecordScreen:
 
     def __init__(self, out: TextIO, written_every_s: float = WRITTEN_EVERY_S) -> None:
         self._out = out
-        self._in_place = out.isatty()
+        self._redraws = out.isatty()
         self._colours = shows_colours(out)
-        self._every_s = DRAWN_EVERY_S if self._in_place else written_every_s
+        self._every_s = DRAWN_EVERY_S if self._redraws else written_every_s
         self._rows = 0
         self._shown = 0
         self._started_at = self._drawn_at = time.monotonic()
@@ -50,7 +50,7 @@ class RecordScreen:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        if self._in_place and self._rows:
+        if self._redraws and self._rows:
             print(file=self._out, flush=True)
 
     def show(self, line: str, pixels: Pixels | None = None) -> None:
@@ -62,14 +62,14 @@ class RecordScreen:
         rate = f"; {self._shown / max(now - self._started_at, 0.1):.1f} a second"
         picture = in_terminal(pixels, COLUMNS) if self._colours and pixels is not None else []
         widest = (
-            shutil.get_terminal_size().columns - 1 if self._in_place else None
+            shutil.get_terminal_size().columns - 1 if self._redraws else None
         )  # a wrapped line would not be cleared
         self._draw([*picture, (line + rate)[:widest]])
         self._drawn_at = now
 
     def _draw(self, rows: list[str]) -> None:
         """Draw over the rows before (ECMA-48: CUU, EL)."""
-        if not self._in_place:
+        if not self._redraws:
             print(rows[-1], file=self._out, flush=True)
         else:
             up = f"\x1b[{self._rows - 1}A" if self._rows > 1 else ""

@@ -195,13 +195,13 @@ def chart(report: VerifyReport) -> str:
     x = LinearAxis("layer", -1, len(layers), least_step=1)
     drawing = Chart("Error of each layer", "as a share of its range", x, LogAxis("error ÷ range", LEAST, MOST))
     drawing.line([(-1, report.limit), (len(layers), report.limit)], dashed=True)
-    for place, layer in enumerate(layers):
+    for index, layer in enumerate(layers):
         for error, color in ((layer.total, COLORS[1]), (layer.own, COLORS[0])):
-            point = place, float(np.clip(error, LEAST, MOST))
+            point = index, float(np.clip(error, LEAST, MOST))
             drawing.dot(point, color, f"{layer.layer}\n{layer.kind}, {layer.variant}: {error:.1e}")
-    for place, layer in enumerate(layers):
+    for index, layer in enumerate(layers):
         if not layer.is_right:
-            drawing.label((place, float(np.clip(layer.own, LEAST, MOST))), layer.layer)
+            drawing.label((index, float(np.clip(layer.own, LEAST, MOST))), layer.layer)
     colors = {"for the inputs that the device computed": COLORS[0], "with the layers before": COLORS[1]}
     drawing.legend(colors, "dashed: the limit of a layer's own error")
     return drawing.svg()
@@ -209,12 +209,12 @@ def chart(report: VerifyReport) -> str:
 
 def _pictures(report: VerifyReport, images: NDArray[np.uint8]) -> Iterator[str]:
     """Yield a picture with the first classes of the device, the reference and onnxruntime."""
-    for place, image in enumerate(images):
-        answers = [f"<br>{who}: {escape(label)}" for who, label in report.answers(place)]
-        error = share_of_range(report.scores[place], report.expected[place])
+    for index, image in enumerate(images):
+        answers = [f"<br>{who}: {escape(label)}" for who, label in report.answers(index)]
+        error = share_of_range(report.scores[index], report.expected[index])
         _, jpeg = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
         url = f"data:image/jpeg;base64,{b64encode(jpeg.tobytes()).decode()}"  # RFC 2397
-        yield f'<li><img alt="" src="{url}">{place + 1}{"".join(answers)}<br>error {error:.1e}</li>'
+        yield f'<li><img alt="" src="{url}">{index + 1}{"".join(answers)}<br>error {error:.1e}</li>'
 
 
 def _table(layers: tuple[VerifiedLayer, ...]) -> str:

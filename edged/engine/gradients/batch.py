@@ -26,18 +26,18 @@ class BatchImages:
 
     images: Resident
     order: Resident
-    wanted: Input
+    model_input: Input
     flip: bool = False
     shift: int = 0
 
     def defines(self) -> dict[str, int]:
         """Return the macros that say what becomes of them."""
-        return {"SWAP": int(self.wanted.color == "bgr"), "FLIP": int(self.flip), "SHIFT": self.shift}
+        return {"SWAP": int(self.model_input.color == "bgr"), "FLIP": int(self.flip), "SHIFT": self.shift}
 
     def arguments(self, target: Tensor) -> tuple[Argument, ...]:
         """Return the arguments of a kernel that writes them to `target`."""
-        std = np.array(self.wanted.std)
-        factors, offsets = self.wanted.scale / std, -np.array(self.wanted.mean) / std
+        std = np.array(self.model_input.std)
+        factors, offsets = self.model_input.scale / std, -np.array(self.model_input.mean) / std
         normalize = np.concatenate([factors, offsets]).astype(np.float32)
         random = (Scalar("seed"), Scalar("step")) if self.flip or self.shift > 0 else ()
         return self.images, self.order, Scalar("first"), Weights(lambda: normalize), target, *random
@@ -62,8 +62,12 @@ def gather(batch: BatchImages, target: Tensor, device: Device) -> tuple[Launch, 
 
 def gather_vectors(batch: BatchImages, target: Tensor, device: Device) -> tuple[Launch, ...]:
     """Return the launch, as `gather`; target: (channels · height · width, 1, batch), one image."""
-    runs, wanted = Runs(target, device), batch.wanted
-    size = {"IMAGE_CHANNELS": wanted.channels, "IMAGE_HEIGHT": wanted.height, "IMAGE_WIDTH": wanted.width}
+    runs, model_input = Runs(target, device), batch.model_input
+    size = {
+        "IMAGE_CHANNELS": model_input.channels,
+        "IMAGE_HEIGHT": model_input.height,
+        "IMAGE_WIDTH": model_input.width,
+    }
     return (
         Launch(
             kernel="gather_vectors",

@@ -23,7 +23,9 @@ def conv_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
     """Return the gradients of weights, bias and, if wanted, of the input."""
     if is_depthwise(Site(slope.operator, (slope.source,), slope.output, slope.device)):
         return depthwise_gradient(slope)
-    return *_weight_gradient(slope), *(_input_gradient(slope, slope.wanted) if slope.wanted else ())
+    return *_weight_gradient(slope), *(
+        _input_gradient(slope, slope.input_gradient) if slope.input_gradient else ()
+    )
 
 
 def halo_of_given(conv: Conv, source: Tensor, output: Tensor) -> Halo:
@@ -42,20 +44,20 @@ def _outside(conv: Conv, axis: int, size: int, outputs: int) -> tuple[int, int]:
     return max(0, before), max(0, (size - 1 + conv.pads[axis]) // conv.strides[axis] - (outputs - 1))
 
 
-def _input_gradient(slope: Slope[Conv], wanted: Tensor) -> tuple[Launch, ...]:
-    weight, launch = _turned_weights(slope, wanted)
-    site = input_gradient_site(slope, wanted)
+def _input_gradient(slope: Slope[Conv], input_gradient: Tensor) -> tuple[Launch, ...]:
+    weight, launch = _turned_weights(slope, input_gradient)
+    site = input_gradient_site(slope, input_gradient)
     if site and is_faster(site):
         return launch, *winograd_gradient(slope, site, weight)
-    return launch, _by_phases(slope, wanted, weight)
+    return launch, _by_phases(slope, input_gradient, weight)
 
 
-def _turned_weights(slope: Slope[Conv], wanted: Tensor) -> tuple[Tensor, Launch]:
+def _turned_weights(slope: Slope[Conv], input_gradient: Tensor) -> tuple[Tensor, Launch]:
     """Return the weights with inputs and outputs exchanged, and the launches that compute them."""
-    conv, given = slope.operator, slope.given
+    conv, given = slope.operator, slope.output_gradient
     taps = conv.weight.shape[2] * conv.weight.shape[3]
     pairs = slope.source.blocks * given.blocks
-    weight = Tensor(f"{conv.name}:turned", 1, pairs * taps * wanted.block * given.block, 1, 1, 1)
+    weight = Tensor(f"{conv.name}:turned", 1, pairs * taps * input_gradient.block * given.block, 1, 1, 1)
     return weight, Launch(
         kernel="turn_weights",
         operator=conv.name,
@@ -66,34 +68,39 @@ def _turned_weights(slope: Slope[Conv], wanted: Tensor) -> tuple[Tensor, Launch]
     )
 
 
-def _by_phases(slope: Slope[Conv], wanted: Tensor, weight: Tensor) -> Launch:
+def _by_phases(slope: Slope[Conv], input_gradient: Tensor, weight: Tensor) -> Launch:
     """Compute the gradient of the input for any stride: see `conv_input_gradient.cl`."""
-    conv, given, device = slope.operator, slope.given, slope.device
-    phases = min(conv.strides[0], wanted.height), min(conv.strides[1], wanted.width)
-    height, width = wanted.height // phases[0], wanted.width // phases[1]
-    most = registers(wanted.block) if device.kind == "cpu" else PIXELS_ON_GPU
-    rows, columns = ceil_div(wanted.height, phases[0]), ceil_div(wanted.width, phases[1])  # of the largest phase
-    fitting = (tile for tile in tiles(rows, columns, wanted.block) if tile[0] <= height and tile[1] <= width)
+    conv, given, device = slope.operator, slope.output_gradient, slope.device
+    phases = min(conv.strides[0], input_gradient.height), min(conv.strides[1], input_gradient.width)
+    height, width = input_gradient.height // phases[0], input_gradient.width // phases[1]
+    most = registers(input_gradient.block) if device.kind == "cpu" else PIXELS_ON_GPU
+    rows, columns = (
+        ceil_div(input_gradient.height, phases[0]),
+        ceil_div(input_gradient.width, phases[1]),
+    )  # of the largest phase
+    fitting = (
+        tile for tile in tiles(rows, columns, input_gradient.block) if tile[0] <= height and tile[1] <= width
+    )
     tile = next(tile for tile in fitting if tile[0] * tile[1] <= most)
     items = phases[0] * phases[1] * ceil_div(rows, tile[0]) * ceil_div(columns, tile[1])
     window = convolution_defines(Site(conv, (slope.source,), slope.output, device))
-    geometry = wanted.defines("OUT") | given.defines("IN")
+    geometry = input_gradient.defines("OUT") | given.defines("IN")
     shape = {"PHASES_H": phases[0], "PHASES_W": phases[1], "TILE_H": tile[0], "TILE_W": tile[1]}
     return Launch(
         kernel="conv_input_gradient",
         operator=conv.name,
         defines={**window, **geometry, **shape, **slope.ending_defines()},
-        arguments=(given, weight, wanted, *slope.ending_arguments()),
+        arguments=(given, weight, input_gradient, *slope.ending_arguments()),
         items=items,
-        planes=wanted.blocks,
+        planes=input_gradient.blocks,
         group=group(slope, items),
-        frames_last=wanted.frames > 1,
-        frames=wanted.frames,
+        frames_last=input_gradient.frames > 1,
+        frames=input_gradient.frames,
     )
 
 
 def _weight_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
-    conv, given, source = slope.operator, slope.given, slope.source
+    conv, given, source = slope.operator, slope.output_gradient, slope.source
     site = Site(conv, (source,), given, slope.device)
     kernel_h, kernel_w = conv.weight.shape[2:]
     taps_h, taps_w, part = _sums(slope)
@@ -114,7 +121,7 @@ def _sums(slope: Slope[Conv]) -> tuple[int, int, int]:
     """Choose rows and columns of taps, and input channels, per work-item, for the fewest instructions."""
     block = slope.source.block
     high, wide = slope.operator.weight.shape[2:]
-    most = registers(slope.given.block) - SPARE if slope.device.kind == "cpu" else SUMS_ON_GPU
+    most = registers(slope.output_gradient.block) - SPARE if slope.device.kind == "cpu" else SUMS_ON_GPU
     parts = [part for part in (1, 2, 4, 8, 16) if block % part == 0]
     shapes = [s for s in product(range(1, high + 1), range(1, wide + 1), parts) if s[0] * s[1] * s[2] <= most]
 

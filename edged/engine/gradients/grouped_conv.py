@@ -27,16 +27,16 @@ def is_depthwise(site: Site[Conv]) -> bool:
 def depthwise_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
     """Return the gradients of weights, bias and, if wanted, of the input."""
     launches = _weight_gradient(slope)
-    if slope.wanted is None:
+    if slope.input_gradient is None:
         return launches
     weights = (slope.parameters["weight"],)
     kernel = "depthwise_input_gradient"
-    return *launches, gradient_run(kernel, slope, slope.wanted, weights, _window(slope.operator))
+    return *launches, gradient_run(kernel, slope, slope.input_gradient, weights, _window(slope.operator))
 
 
 def _weight_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
     """Keep the sums of as many rows of taps in registers as fit."""
-    conv, source, given = slope.operator, slope.source, slope.given
+    conv, source, given = slope.operator, slope.source, slope.output_gradient
     high, wide = conv.weight.shape[2:]
     most = registers(given.block) - SPARE if slope.device.kind == "cpu" else SUMS_ON_GPU
     rows = max(1, min(high, most // wide))

@@ -133,7 +133,7 @@ def numbers(norm: Any) -> Weights:
 
 def norm_gradient(slope: Slope[Any]) -> tuple[Launch, ...]:
     """Compute the gradients of scale and offset, sums over the batch, and from them that of the input."""
-    name, source, given = slope.operator.name, slope.source, slope.given
+    name, source, given = slope.operator.name, slope.source, slope.output_gradient
     slices, statistics = Slices(given, slope.device), batch_statistics(name, source)
     constants, seen = numbers(slope.operator), source.defines("SOURCE")
     sums = slope.gradients["scale"], slope.gradients["offset"]
@@ -141,8 +141,8 @@ def norm_gradient(slope: Slope[Any]) -> tuple[Launch, ...]:
         slices.launch("norm_sums", name, (given, source, constants, *statistics, slices.shares), seen),
         slices.merge("norm_sums_merge", name, (slices.shares, *sums)),
     )
-    if slope.wanted is None:
+    if slope.input_gradient is None:
         return launches
     reads = source, constants, slope.parameters["scale"], *statistics, *sums
     pixels = {"PIXELS": source.frames * source.height * source.width}
-    return (*launches, gradient_run("norm_gradient", slope, slope.wanted, reads, {**seen, **pixels}))
+    return (*launches, gradient_run("norm_gradient", slope, slope.input_gradient, reads, {**seen, **pixels}))

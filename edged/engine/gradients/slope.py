@@ -29,8 +29,8 @@ class Slope(Generic[Op]):
     """An operator in a training step, and the tensors of its backward pass.
 
     source, output: what it read and wrote in the forward pass (`output` after its activation).
-    given: the gradient of the loss by the output; where the operator ends in an activation, by what it had before.
-    wanted: the gradient by `source`, to be written; None if nothing before the operator learns.
+    output_gradient: the gradient of the loss by the output, before its activation if it ends in one.
+    input_gradient: the gradient by `source`, to be written; None if nothing before the operator learns.
     plus: the gradients of other readers of `source` so far, which are added to what is written.
     source_activation: the end of what wrote `source`: what is written, with `plus`, is multiplied by its slope.
     parameters, gradients: by the operator's own names (weight, bias …), in the layout in which the kernels of the
@@ -42,8 +42,8 @@ class Slope(Generic[Op]):
     operator: Op
     source: Tensor
     output: Tensor
-    given: Tensor
-    wanted: Tensor | None
+    output_gradient: Tensor
+    input_gradient: Tensor | None
     device: Device
     plus: Tensor | None = None
     source_activation: Activation = LINEAR
@@ -51,7 +51,7 @@ class Slope(Generic[Op]):
     gradients: Residents = field(default_factory=dict)
 
     def ending_defines(self) -> dict[str, int]:
-        """Return the macros of `gradient.cl`, for kernels that write `wanted` as OUT: how a gradient ends."""
+        """Return the macros of `gradient.cl`, for kernels that write the gradient as OUT: how it ends."""
         plus = self.plus.defines("PLUS") if self.plus else {}
         written = self.source.defines("WRITTEN") if self._is_activated else {}
         ending = activation_defines(self.source_activation)
@@ -69,7 +69,7 @@ class Slope(Generic[Op]):
 
 Backward = Callable[[Slope[Any]], tuple[Launch, ...]]
 
-"""The kernels of an operator's backward pass: they write `wanted`, if any, and all of `gradients`."""
+"""The kernels of an operator's backward pass: they write `input_gradient`, if any, and all of `gradients`."""
 
 
 def training_tensor(name: str, shape: Shape, batch: int, block: int) -> Tensor:
@@ -84,50 +84,50 @@ def training_tensor(name: str, shape: Shape, batch: int, block: int) -> Tensor:
 
 
 def gradient_run(
-    kernel: str, slope: Slope[Any], wanted: Tensor, reads: tuple[Argument, ...], more: Defines
+    kernel: str, slope: Slope[Any], input_gradient: Tensor, reads: tuple[Argument, ...], more: Defines
 ) -> Launch:
-    """Return a launch of `kernel` with these arguments, the tensors that it `reads`, `wanted`, and the ending."""
-    runs = Runs(wanted, slope.device)
-    geometry = slope.given.defines("IN") | wanted.defines("OUT")
+    """Return a launch of `kernel` with what it `reads`, `input_gradient`, and the arguments of the ending."""
+    runs = Runs(input_gradient, slope.device)
+    geometry = slope.output_gradient.defines("IN") | input_gradient.defines("OUT")
     return Launch(
         kernel=kernel,
         operator=slope.operator.name,
         defines={**geometry, "RUN": runs.length, **slope.ending_defines(), **more},
-        arguments=(slope.given, *reads, wanted, *slope.ending_arguments()),
+        arguments=(slope.output_gradient, *reads, input_gradient, *slope.ending_arguments()),
         items=runs.count,
-        planes=wanted.blocks,
+        planes=input_gradient.blocks,
         group=runs.group,
-        frames=wanted.frames,
+        frames=input_gradient.frames,
     )
 
 
-def join_gradients(slope: Slope[Any], wanted: Tensor) -> Launch:
-    """Write `wanted`: `given`, a gradient of the same tensor, with `plus` and the mask of ReLU."""
-    return gradient_run("join_gradients", slope, wanted, (), {})
+def join_gradients(slope: Slope[Any], input_gradient: Tensor) -> Launch:
+    """Write `input_gradient`: another gradient of the same tensor, with `plus` and the mask of ReLU."""
+    return gradient_run("join_gradients", slope, input_gradient, (), {})
 
 
 def in_shares(slope: Slope[Any], by_share: Launch, weights: int) -> tuple[Launch, ...]:
     """Return `by_share`, launched for each share of all frames' rows, and the launch that adds their sums.
 
-    by_share: reads `source` and `given` and writes `weights` vectors and the bias; its kernel takes SHARES.
+    by_share: reads `source` and `output_gradient`, writes `weights` vectors and the bias; its kernel takes SHARES.
     """
-    given, name = slope.given, slope.operator.name
-    shares = _count(slope, by_share.items * given.blocks, weights * given.block * 4)
-    defines = {**by_share.defines, "FRAMES": given.frames, "SHARES": shares}
+    output_gradient, name = slope.output_gradient, slope.operator.name
+    shares = _count(slope, by_share.items * output_gradient.blocks, weights * output_gradient.block * 4)
+    defines = {**by_share.defines, "FRAMES": output_gradient.frames, "SHARES": shares}
     gradients = slope.gradients["weight"], slope.gradients["bias"]
     launch = replace(by_share, defines=defines, frames_last=True, frames=shares)
     if shares == 1:
         return (replace(launch, arguments=(*by_share.arguments, *gradients)),)
     parts = [
-        Tensor(f"{name}:{role}", shares, count * given.block, 1, 1, 1)
-        for role, count in (("weights", weights), ("bias", given.blocks))
+        Tensor(f"{name}:{role}", shares, count * output_gradient.block, 1, 1, 1)
+        for role, count in (("weights", weights), ("bias", output_gradient.blocks))
     ]
-    runs = ceil_div(weights + given.blocks, RUN_LENGTH)
-    counts = {"SHARES": shares, "WEIGHTS": weights, "BIASES": given.blocks, "RUN_LENGTH": RUN_LENGTH}
+    runs = ceil_div(weights + output_gradient.blocks, RUN_LENGTH)
+    counts = {"SHARES": shares, "WEIGHTS": weights, "BIASES": output_gradient.blocks, "RUN_LENGTH": RUN_LENGTH}
     return replace(launch, arguments=(*by_share.arguments, *parts)), Launch(
         kernel="sum_shares",
         operator=name,
-        defines={**given.defines("OUT"), **counts},
+        defines={**output_gradient.defines("OUT"), **counts},
         arguments=(*parts, *gradients),
         items=runs,
         group=group(slope, runs),
@@ -136,8 +136,8 @@ def in_shares(slope: Slope[Any], by_share: Launch, weights: int) -> tuple[Launch
 
 def _count(slope: Slope[Any], items: int, weight_bytes: int) -> int:
     """Return the number of shares of all frames' rows: each fits into the cache, and the whole device is busy."""
-    rows = slope.given.frames * slope.given.height
-    for_cache = ceil_div(slope.source.nbytes + slope.given.nbytes, SHARE_BYTES)
+    rows = slope.output_gradient.frames * slope.output_gradient.height
+    for_cache = ceil_div(slope.source.nbytes + slope.output_gradient.nbytes, SHARE_BYTES)
     for_units = ceil_div(ITEMS_PER_UNIT * slope.device.compute_units, items)
     return max(1, min(max(for_cache, for_units), rows, PARTS_BYTES // weight_bytes))
 

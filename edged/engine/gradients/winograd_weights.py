@@ -33,7 +33,7 @@ def winograd_forward(
     return _weights(site, parameters, weight, transformed, {}), *_in_chunks(site, of_input, product)
 
 
-def input_gradient_site(slope: Slope[Conv], wanted: Tensor) -> Site[Conv] | None:
+def input_gradient_site(slope: Slope[Conv], input_gradient: Tensor) -> Site[Conv] | None:
     """Return the convolution that computes the gradient of the input from that of the output.
 
     None if there is none.
@@ -45,8 +45,10 @@ def input_gradient_site(slope: Slope[Conv], wanted: Tensor) -> Site[Conv] | None
         return None
     weight, none = conv.weight.transpose(1, 0, 2, 3), np.zeros(conv.weight.shape[1], np.float32)
     back: Any = pads
-    operator = Conv(f"{conv.name}:back", (slope.given.name,), wanted.name, weight, none, pads=back)
-    return Site(operator, (slope.given,), wanted, slope.device)
+    operator = Conv(
+        f"{conv.name}:back", (slope.output_gradient.name,), input_gradient.name, weight, none, pads=back
+    )
+    return Site(operator, (slope.output_gradient,), input_gradient, slope.device)
 
 
 def winograd_gradient(

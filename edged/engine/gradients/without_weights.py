@@ -23,20 +23,20 @@ DRAWN = (Scalar("seed"), Scalar("step"))
 
 def average_pool_gradient(slope: Slope[AveragePool]) -> tuple[Launch, ...]:
     """Give each pixel of the window an equal share."""
-    if slope.wanted is None:
+    if slope.input_gradient is None:
         return ()
     defines = pool_defines(slope.operator) | {"COUNT_PADDING": int(slope.operator.count_include_pad)}
-    return (gradient_run("average_pool_gradient", slope, slope.wanted, (), defines),)
+    return (gradient_run("average_pool_gradient", slope, slope.input_gradient, (), defines),)
 
 
 def max_pool_gradient(slope: Slope[MaxPool]) -> tuple[Launch, ...]:
     """Give the whole gradient to the largest pixel; of equal ones to the first."""
-    if slope.wanted is None:
+    if slope.input_gradient is None:
         return ()
     seen = slope.source.defines("SOURCE") | slope.output.defines("OUTPUT")
     defines = pool_defines(slope.operator) | seen
     reads = slope.source, slope.output
-    launch = gradient_run("max_pool_gradient", slope, slope.wanted, reads, defines)
+    launch = gradient_run("max_pool_gradient", slope, slope.input_gradient, reads, defines)
     pool, source, output = slope.operator, slope.source, slope.output
     covered = output.height * pool.kernel[0], output.width * pool.kernel[1]
     # each pixel lies in just one window
@@ -45,7 +45,7 @@ def max_pool_gradient(slope: Slope[MaxPool]) -> tuple[Launch, ...]:
 
 
 def _by_window(slope: Slope[MaxPool], launch: Launch) -> Launch:
-    runs = Runs(slope.given, slope.device)
+    runs = Runs(slope.output_gradient, slope.device)
     return replace(
         launch,
         kernel="max_pool_apart_gradient",
@@ -73,7 +73,11 @@ def flatten_batch(site: Site[Flatten]) -> tuple[Launch, ...]:
 
 def flatten_batch_gradient(slope: Slope[Flatten]) -> tuple[Launch, ...]:
     """Move each value back to its place."""
-    return (gradient_run("flatten_batch_gradient", slope, slope.wanted, (), {}),) if slope.wanted else ()
+    return (
+        (gradient_run("flatten_batch_gradient", slope, slope.input_gradient, (), {}),)
+        if slope.input_gradient
+        else ()
+    )
 
 
 def dropout(site: Site[Any]) -> tuple[Launch, ...]:
@@ -89,9 +93,11 @@ def dropout_use(site: Site[Any]) -> tuple[Launch, ...]:
 
 def dropout_gradient(slope: Slope[Any]) -> tuple[Launch, ...]:
     """Drop the gradients of the values that were dropped."""
-    if slope.wanted is None:
+    if slope.input_gradient is None:
         return ()
-    return (gradient_run("dropout_gradient", slope, slope.wanted, DRAWN, _dropout_defines(slope.operator)),)
+    return (
+        gradient_run("dropout_gradient", slope, slope.input_gradient, DRAWN, _dropout_defines(slope.operator)),
+    )
 
 
 def salt_of(name: str) -> int:

@@ -44,9 +44,9 @@ def times_in_turn(
     return list(np.array(counted).T), account
 
 
-def error_of(runtime: Runtime, graph: Graph, wanted: Input, images: NDArray[np.uint8]) -> float:
+def error_of(runtime: Runtime, graph: Graph, model_input: Input, images: NDArray[np.uint8]) -> float:
     """Return the largest error of a network's output, as a share of its range, by the float64 reference."""
-    expected = reference.run(graph, reference.prepare(images, wanted), np.float64)
+    expected = reference.run(graph, reference.prepare(images, model_input), np.float64)
     found = runtime.submit(images).wait().outputs
     if not np.isfinite(found).all():
         return float("inf")

@@ -67,9 +67,9 @@ def _table(operator: Rearrange, source: Tensor, target: Tensor) -> Places:
     y, x = np.divmod(pixel, source.width)
     block, lane = np.divmod(channel, source.block)
     row = (block * source.rows + source.halo.top + y) * source.pitch + source.halo.left + x
-    places = np.full((target.blocks * target.block, target.height, target.width), -1, np.int32)
-    places[: target.channels] = row * source.block + lane
-    split = places.reshape(target.blocks, target.block, target.height, target.width)
+    indices = np.full((target.blocks * target.block, target.height, target.width), -1, np.int32)
+    indices[: target.channels] = row * source.block + lane
+    split = indices.reshape(target.blocks, target.block, target.height, target.width)
     return np.ascontiguousarray(split.transpose(0, 2, 3, 1))
 
 
@@ -80,7 +80,7 @@ def _join(site: Site[Join], parameters: Parameters) -> tuple[Launch, ...]:
     """Return a copy for each part, in their order: see `join.cl`."""
     join, parts = site.operator, list(site.inputs)
     if join.constant is not None:
-        parts.insert(join.place, Tensor("constant", 1, *image_shape(join.constant.shape), block=site.output.block))
+        parts.insert(join.index, Tensor("constant", 1, *image_shape(join.constant.shape), block=site.output.block))
     sides = [tensor.height if join.axis == 1 else tensor.width for tensor in parts]
     firsts = accumulate(sides, initial=0)
     return tuple(_copy(site, tensor, first) for tensor, first in zip(parts, firsts, strict=False))
@@ -118,11 +118,11 @@ JOIN = Variant("join", _join, can_compute=same_blocks)
 
 def _interpolate(site: Site[Interpolate], parameters: Parameters) -> tuple[Launch, ...]:
     operator = site.operator
-    places = Weights(lambda: _in_a_row(operator.row_places, operator.column_places), whole=np.int32)
+    indices = Weights(lambda: _in_a_row(operator.row_indices, operator.column_indices), whole=np.int32)
     weights = Weights(lambda: _in_a_row(operator.row_weights, operator.column_weights))
-    taps = {"ROW_TAPS": operator.row_places.shape[1], "COLUMN_TAPS": operator.column_places.shape[1]}
+    taps = {"ROW_TAPS": operator.row_indices.shape[1], "COLUMN_TAPS": operator.column_indices.shape[1]}
     launch = pixelwise("interpolate", site, taps)
-    return (replace(launch, arguments=(*site.inputs, places, weights, site.output)),)
+    return (replace(launch, arguments=(*site.inputs, indices, weights, site.output)),)
 
 
 def _in_a_row(rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:

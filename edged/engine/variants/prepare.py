@@ -16,24 +16,26 @@ from edged.model.package import Input
 BYTES = 256  # values of a byte
 
 
-def prepare(images: Images, wanted: Input, target: Tensor, device: Device) -> Launch:
+def prepare(images: Images, model_input: Input, target: Tensor, device: Device) -> Launch:
     """Compute input = (pixel × scale − mean) ÷ std as one multiplication and one addition by channel."""
-    std = np.array(wanted.std)
-    normalize = np.concatenate([wanted.scale / std, -np.array(wanted.mean) / std]).astype(np.float32)
-    return _launch("prepare", images, wanted, Weights(lambda: normalize), target, device)
+    std = np.array(model_input.std)
+    normalize = np.concatenate([model_input.scale / std, -np.array(model_input.mean) / std]).astype(np.float32)
+    return _launch("prepare", images, model_input, Weights(lambda: normalize), target, device)
 
 
-def prepare_steps(images: Images, wanted: Input, quantize: Quantize, target: Tensor, device: Device) -> Launch:
+def prepare_steps(
+    images: Images, model_input: Input, quantize: Quantize, target: Tensor, device: Device
+) -> Launch:
     """Look up the steps that `quantize` makes of the input of each byte."""
-    table = Weights(lambda: _table(wanted, quantize, target), whole=target.dtype.type)
-    return _launch("prepare_steps", images, wanted, table, target, device)
+    table = Weights(lambda: _table(model_input, quantize, target), whole=target.dtype.type)
+    return _launch("prepare_steps", images, model_input, table, target, device)
 
 
 def _launch(
-    kernel: str, images: Images, wanted: Input, constants: Weights, target: Tensor, device: Device
+    kernel: str, images: Images, model_input: Input, constants: Weights, target: Tensor, device: Device
 ) -> Launch:
     runs = Runs(target, device)
-    order = {"SWAP": int(wanted.color == "bgr"), "GRAY": int(wanted.color == "gray")}
+    order = {"SWAP": int(model_input.color == "bgr"), "GRAY": int(model_input.color == "gray")}
     return Launch(
         kernel=kernel,
         operator="prepare",
@@ -45,8 +47,8 @@ def _launch(
     )
 
 
-def _table(wanted: Input, quantize: Quantize, target: Tensor) -> NDArray[Any]:
+def _table(model_input: Input, quantize: Quantize, target: Tensor) -> NDArray[Any]:
     """Return the elements of the target, [channels, 256], for each byte of a pixel."""
     pixels = np.repeat(np.arange(BYTES, dtype=np.uint8), target.channels).reshape(1, BYTES, 1, target.channels)
-    steps = reference.compute(quantize, reference.normalised(pixels, wanted))
+    steps = reference.compute(quantize, reference.normalised(pixels, model_input))
     return elements_of(target, steps.reshape(target.channels, BYTES))

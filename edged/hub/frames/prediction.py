@@ -29,14 +29,14 @@ def predict(
     origin: Origin,
     seq: int,
     frame: Frame,
-    place: int,
+    index: int,
     *,
     scores: Scores,
     hello: WorkerHello,
     answered_ns: int,
     before: StageResults = (),
 ) -> Prediction:
-    """Return the prediction of `frame`, number `place` of a job answered at `answered_ns`. Its times end here.
+    """Return the prediction of `frame`, number `index` of a job answered at `answered_ns`. Its times end here.
 
     `before`: the workers that have run the segments before the last one.
     """
@@ -50,7 +50,7 @@ def predict(
         captured_at=frame.captured_at,
         clock_error=frame.clock_error_s,
         model=model_of(legs),
-        top=labels_of(scores.frames[place], hello.model.labels),
+        top=labels_of(scores.frames[index], hello.model.labels),
         truth=frame.truth,
         energy=energy_of(legs, len(scores.frames)),
         seconds=stages(frame, legs, answered_ns, now_ns()),

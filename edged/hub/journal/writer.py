@@ -127,7 +127,7 @@ class JournalWriter:
 
     def _withdraw(self, count: int) -> None:
         """Withdraw the first ones; while the disk fails they stay queued, unless the hub is stopping."""
-        self._store.withdraw([self._withdrawn[place] for place in range(count)])
+        self._store.withdraw([self._withdrawn[index] for index in range(count)])
         if self._store.reason is None or self._stopping:
             for _ in range(count):
                 self._withdrawn.popleft()

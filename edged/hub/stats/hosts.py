@@ -75,22 +75,22 @@ class HostEnergy:
         return sum(new[rail] for rail in new.keys() & (source.attributed or new.keys()))
 
     def _new(self, source: EnergySource, rail: str, joules: float, method: str) -> float:
-        place = (source.host, rail)
-        before = self._total.get(place, 0.0)
+        key = (source.host, rail)
+        before = self._total.get(key, 0.0)
         if method == "estimated":  # of its own process: no other worker reports these joules
-            self._count(place, joules, method)
+            self._count(key, joules, method)
             return joules
         # other workers of its host may have reported the time of its first report
         first = before if self._reports[source.host] == source.reports_before else before - joules
         reached = source.reached.get(rail, first) + joules
         new = max(0.0, reached - before)
         source.reached[rail] = reached
-        self._count(place, new, method)
+        self._count(key, new, method)
         return new
 
-    def _count(self, place: tuple[str, str], joules: float, method: str) -> None:
-        host, rail = place
-        self._total[place] = self._total.get(place, 0.0) + joules
+    def _count(self, key: tuple[str, str], joules: float, method: str) -> None:
+        host, rail = key
+        self._total[key] = self._total.get(key, 0.0) + joules
         self._metrics.energy.labels(host or self._node, rail, method).inc(joules)
 
 

@@ -94,9 +94,9 @@ class TeachSession(ClientSession):
 FLOAT = 4  # bytes
 
 
-def crop_sample(scored: AnsweredJob, place: int) -> CropSample | None:
-    """Return frame number `place` of a job as a sample; None if its worker has sent no features."""
-    frame, values = scored.assigned.frames[place].frame, _size(scored) // FLOAT
+def crop_sample(scored: AnsweredJob, index: int) -> CropSample | None:
+    """Return frame number `index` of a job as a sample; None if its worker has sent no features."""
+    frame, values = scored.assigned.frames[index].frame, _size(scored) // FLOAT
     if not scored.assigned.features or not values or _size(scored) % FLOAT:
         return None
     return CropSample(
@@ -106,30 +106,30 @@ def crop_sample(scored: AnsweredJob, place: int) -> CropSample | None:
         width=frame.width,
         height=frame.height,
         features=values,
-        top=labels_of(scored.scores.frames[place], scored.hello.model.labels),
+        top=labels_of(scored.scores.frames[index], scored.hello.model.labels),
         truth=frame.truth,
         version=scored.assigned.head,
     )
 
 
-def features_of(scored: AnsweredJob, place: int) -> bytes:
+def features_of(scored: AnsweredJob, index: int) -> bytes:
     """Return the features of a frame, as received."""
     size = _size(scored)
-    return bytes(scored.payloads[0].buffer[place * size : (place + 1) * size])
+    return bytes(scored.payloads[0].buffer[index * size : (index + 1) * size])
 
 
-def shadowed(scored: AnsweredJob, place: int, taught: TaughtHead) -> ShadowResult | None:
+def shadowed(scored: AnsweredJob, index: int, taught: TaughtHead) -> ShadowResult | None:
     """Return both answers to a frame; None if the shadow has given no valid one."""
-    frame, labels, shadow = scored.assigned.frames[place].frame, taught.version.labels, scored.scores.shadow
-    if scored.assigned.shadow != taught.sha256 or len(shadow) <= place:
+    frame, labels, shadow = scored.assigned.frames[index].frame, taught.version.labels, scored.scores.shadow
+    if scored.assigned.shadow != taught.sha256 or len(shadow) <= index:
         return None
-    if any(score.index >= len(labels) for score in shadow[place]):
+    if any(score.index >= len(labels) for score in shadow[index]):
         return None
     return ShadowResult(
         camera=frame.camera,
         frame=frame.frame,
-        top=labels_of(scored.scores.frames[place], scored.hello.model.labels),
-        shadow=labels_of(shadow[place], labels),
+        top=labels_of(scored.scores.frames[index], scored.hello.model.labels),
+        shadow=labels_of(shadow[index], labels),
         truth=frame.truth,
     )
 
@@ -261,12 +261,12 @@ class Teaching:
         session = self._now
         if session is None or session.why_over(now_ns()):
             return
-        for place, held in _of(session, job):
+        for index, held in _of(session, job):
             if session.shadow_head is None:
-                if sample := crop_sample(job, place):
-                    session.offer(self._node.links, sample, held.pixels, features_of(job, place))
+                if sample := crop_sample(job, index):
+                    session.offer(self._node.links, sample, held.pixels, features_of(job, index))
                 return  # one of each job, up to the requested rate
-            if both := shadowed(job, place, session.shadow_head):
+            if both := shadowed(job, index, session.shadow_head):
                 self._publisher.shadow(both, job.hello.model.sha256, session.shadow_head.sha256)
                 session.offer(self._node.links, both)
 

@@ -34,9 +34,9 @@ def slice_(node: OnnxNode, scope: Scope) -> None:
 
 
 def _is_every_nth(value: Value, start: int, end: int, axis: int, step: int) -> bool:
-    place = axis % 4 - 1
-    size = value.shape[place] if place >= 0 else 1
-    return start in {0, -size} and end >= size and step >= 1 and (step == 1 or place >= 1)
+    own = axis % 4 - 1
+    size = value.shape[own] if own >= 0 else 1
+    return start in {0, -size} and end >= size and step >= 1 and (step == 1 or own >= 1)
 
 
 def _every_nth(node: OnnxNode, scope: Scope, cuts: tuple[tuple[int, ...], ...]) -> None:
@@ -50,9 +50,9 @@ def _every_nth(node: OnnxNode, scope: Scope, cuts: tuple[tuple[int, ...], ...]) 
                 f"takes {start}:{end}:{step} of axis {axis}; supported is every n-th row and column from the first"
             )
         if step > 1:
-            place = axis % 4 - 1
-            dims[place] = ceil_div(dims[place], step)
-            by_axis[place] *= step
+            own = axis % 4 - 1
+            dims[own] = ceil_div(dims[own], step)
+            by_axis[own] *= step
     scope.define(node.output, replace(value, shape=tuple(dims), steps=(by_axis[1], by_axis[2])))
 
 
@@ -102,11 +102,11 @@ def pad(node: OnnxNode, scope: Scope) -> None:
         _mirror(node, scope, mode, (top, left, bottom, right), (before, after))
         return
     filler, value = _filler(node, scope), scope.raw_value(node.input(0))
-    places = scope.places(value) if value.strides is not None and value.dtype == "float32" else None
-    if places is None or len(places) != 3 or not value.has_batch:
+    order = scope.image_axes(value) if value.strides is not None and value.dtype == "float32" else None
+    if order is None or len(order) != 3 or not value.has_batch:
         padded = _padded(scope, scope.bordered(node.input(0)), amounts[1:4], amounts[5:], filler)
     else:
-        padded = _padded_in_graph(scope, value, places, amounts, filler)
+        padded = _padded_in_graph(scope, value, order, amounts, filler)
     scope.define(node.output, padded)
 
 
@@ -128,14 +128,14 @@ def _padded(scope: Scope, value: Value, before: Sequence[int], after: Sequence[i
 
 
 def _padded_in_graph(
-    scope: Scope, value: Value, places: Sequence[int], amounts: Sequence[int], filler: float
+    scope: Scope, value: Value, order: Sequence[int], amounts: Sequence[int], filler: float
 ) -> Value:
-    """Return a view of an image that is padded as the graph has it. places: where the view's axes are there."""
-    before, after = ([amounts[first + places.index(place)] for place in range(3)] for first in (1, 5))
+    """Return a view of an image that is padded as the graph has it. order: which axis of the image each one is."""
+    before, after = ([amounts[first + order.index(axis)] for axis in range(3)] for first in (1, 5))
     image = Value(value.tensor, scope.shapes[value.tensor])
     padded = scope.applied(_padded(scope, image, before, after, filler))
     batch, *axes = padded.axes
-    return scope.view(padded, (batch, *(axes[place] for place in places)))
+    return scope.view(padded, (batch, *(axes[axis] for axis in order)))
 
 
 def _mirror(node: OnnxNode, scope: Scope, mode: str, pads: Pads, of_channels: Pair) -> None:

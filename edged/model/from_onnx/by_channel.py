@@ -117,7 +117,7 @@ def _is_by_channel(constant: Floats, value: Value, scope: Scope) -> bool:
         return True
     channels, *pixels = scope.shapes[value.tensor]
     wide = (1,) * (len(dims) - constant.ndim) + constant.shape
-    along = [place for place, size in enumerate(wide) if size > 1]
+    along = [index for index, size in enumerate(wide) if size > 1]
     if len(along) != 1 or not scope.is_whole(value):
         return False
     return value.axes[along[0]] == (channels, math.prod(pixels)) and wide[along[0]] == channels

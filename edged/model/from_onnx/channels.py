@@ -55,9 +55,9 @@ def _without_empty(node: OnnxNode, scope: Scope) -> OnnxNode:
 def _join(node: OnnxNode, scope: Scope, axis: int, rank: int) -> None:
     """Join along an axis other than the channels, where one part may be constant."""
     along = max(0, rank - 2) if axis < rank - 1 else rank - 1  # the axis as the graph has it: columns or channels
-    order = [place for place in range(rank) if place != axis]
+    order = [index for index in range(rank) if index != axis]
     order.insert(along, axis)
-    back = tuple(order.index(place) for place in range(rank))
+    back = tuple(order.index(index) for index in range(rank))
     beside = next(scope.raw_value(name) for name in node.inputs if scope.constant(name) is None)
     parts = [_turned(scope, name, order, beside) for name in node.inputs]
     shapes = [part.dims if isinstance(part, Value) else part.shape for part in parts]
@@ -66,17 +66,17 @@ def _join(node: OnnxNode, scope: Scope, axis: int, rank: int) -> None:
         raise ModelError(f"joins tensors of the shapes {shapes} along axis {axis}; supported are equal ones")
     dims = (*shapes[0][:along], sum(shape[along] for shape in shapes), *shapes[0][along + 1 :])
     tensors = tuple(scope.joined(part) for part in parts if isinstance(part, Value))
-    constants = [(place, part) for place, part in enumerate(parts) if not isinstance(part, Value)]
+    constants = [(index, part) for index, part in enumerate(parts) if not isinstance(part, Value)]
     if along == rank - 1 and not constants:
         scope.add(Concat(node.output, tensors, node.output))
     elif along == rank - 2 and len(constants) <= 1 and len(joined(_frame(dims))) == 3:
-        place, constant = constants[0] if constants else (0, None)
+        index, constant = constants[0] if constants else (0, None)
         wide = None if constant is None else _as_image(constant)
-        scope.add(Join(node.output, tensors, node.output, 2, wide, place))
+        scope.add(Join(node.output, tensors, node.output, 2, wide, index))
     else:
         raise ModelError(f"joins {len(constants)} constants along axis {axis}; supported is one, not as channels")
     seen = scope.seen_joined(node.output, dims)
-    scope.define(node.output, scope.view(seen, tuple(seen.axes[place] for place in back), seen.offset))
+    scope.define(node.output, scope.view(seen, tuple(seen.axes[index] for index in back), seen.offset))
 
 
 def _turned(scope: Scope, name: str, order: Sequence[int], beside: Value) -> Value | Float32:
@@ -89,7 +89,7 @@ def _turned(scope: Scope, name: str, order: Sequence[int], beside: Value) -> Val
     value = scope.floats(name)
     if len(value.dims) != len(order):
         raise InvalidNodeError(f"joins a tensor of shape {value.dims} with others of {len(order)} axes")
-    return scope.view(value, tuple(value.axes[place] for place in order), value.offset)
+    return scope.view(value, tuple(value.axes[index] for index in order), value.offset)
 
 
 def _frame(dims: Shape) -> Shape:
@@ -167,8 +167,8 @@ def _steps_of(indices: NDArray[np.int64]) -> tuple[int, ...]:
     steps = tuple(
         int(np.take(indices, min(1, size - 1), axis).flat[0] - first) for axis, size in enumerate(indices.shape)
     )
-    places = np.indices(indices.shape)
-    regular = first + sum(step * places[axis] for axis, step in enumerate(steps))
+    grid = np.indices(indices.shape)
+    regular = first + sum(step * grid[axis] for axis, step in enumerate(steps))
     if not np.array_equal(indices, regular):
         raise ModelError("takes indices without a regular step; supported are those of channels in a list")
     return steps

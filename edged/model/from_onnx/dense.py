@@ -40,13 +40,13 @@ def matmul(node: OnnxNode, scope: Scope) -> None:
     if not any(constants):
         _product(node, scope)
         return
-    place = constants.index(True)
-    constant = scope.weights(node.input(place))
-    value = scope.raw_value(node.input(1 - place))
-    if place == 1 and constant.ndim == 2 and not _has_rows(value):
+    index = constants.index(True)
+    constant = scope.weights(node.input(index))
+    value = scope.raw_value(node.input(1 - index))
+    if index == 1 and constant.ndim == 2 and not _has_rows(value):
         _push_dense(node, scope, constant.T, np.zeros(constant.shape[1], np.float32), quantized=True)
     else:
-        _push_by_rows(node, scope, constant, is_first=place == 0)
+        _push_by_rows(node, scope, constant, is_first=index == 0)
 
 
 def _has_rows(value: Value) -> bool:
@@ -65,20 +65,20 @@ def _push_by_rows(
     value = scope.floats(node.input(1 if is_first else 0))
     axes, weight = _matrices_that_fit(value, constant, is_first=is_first)
     lead, rank = weight.shape[:-2], len(axes)
-    grouped = [place for place, size in enumerate(lead) if size > 1]
-    pixels = [place for place, size in enumerate(lead) if size == 1]
+    grouped = [index for index, size in enumerate(lead) if size > 1]
+    pixels = [index for index, size in enumerate(lead) if size == 1]
     order = [*grouped, rank - 1, *pixels, rank - 2]  # a group's channels, then rows of all other matrices
-    for place in grouped:
-        axes[place] = ViewAxis(lead[place], axes[place].stride if axes[place].size > 1 else 0)
-    rows = math.prod(axes[place].size for place in pixels), axes[-2].size
+    for index in grouped:
+        axes[index] = ViewAxis(lead[index], axes[index].stride if axes[index].size > 1 else 0)
+    rows = math.prod(axes[index].size for index in pixels), axes[-2].size
     groups, (inner, outer) = math.prod(lead), weight.shape[-2:]
-    tensor = scope.rearranged(value, tuple(axes[place] for place in order), (groups * inner, *rows))
+    tensor = scope.rearranged(value, tuple(axes[index] for index in order), (groups * inner, *rows))
     window = weight.reshape(groups, inner, outer).transpose(0, 2, 1).reshape(-1, inner, 1, 1)
     bias = np.zeros(len(window), np.float32) if bias is None else bias
     scope.add(Conv(node.output, (tensor,), node.output, np.ascontiguousarray(window), bias, groups=groups))
     axes[-1] = ViewAxis(outer, 0)
-    written = contiguous(sizes_of(axes[place] for place in order))
-    seen = [written[order.index(place)] for place in range(rank)]
+    written = contiguous(sizes_of(axes[index] for index in order))
+    seen = [written[order.index(index)] for index in range(rank)]
     if constant.ndim == 1:
         seen.pop()
     elif is_first:

@@ -34,13 +34,13 @@ def layer_norm(node: OnnxNode, scope: Scope) -> None:
 
 def instance_norm(node: OnnxNode, scope: Scope) -> None:
     """Convert InstanceNormalization; exporters write that of groups as one of channels that are groups."""
-    scale, bias = (scope.weights(node.input(place)) for place in (1, 2))
+    scale, bias = (scope.weights(node.input(index)) for index in (1, 2))
     _push_groups(node, scope, scale.size, scale, bias)
 
 
 def group_norm(node: OnnxNode, scope: Scope) -> None:
     """Convert GroupNormalization: up to operator set 20 it has one factor for each group."""
-    scale, bias = (scope.weights(node.input(place)) for place in (1, 2))
+    scale, bias = (scope.weights(node.input(index)) for index in (1, 2))
     _push_groups(node, scope, node.integer("num_groups", 0), scale, bias)
 
 

@@ -87,8 +87,8 @@ class _Side:
         """Return the number of pixels in a window that has the taps of every phase."""
         return (max(self._pixel(tap) for tap in range(self.taps)) - self.low) // self.gap + 1
 
-    def place(self, tap: int) -> Pair:
-        """Return the phase of a tap and its place in the window."""
+    def phase(self, tap: int) -> Pair:
+        """Return the phase of a tap and its index in the window."""
         return (tap * self.dilation - self.begin) % self.stride, (self._pixel(tap) - self.low) // self.gap
 
     def pads(self, wanted: int) -> Pair:
@@ -157,15 +157,15 @@ def _output(node: OnnxNode, sides: Sequence[_Side]) -> tuple[Pair, Pair]:
     auto = node.text("auto_pad", "NOTSET")
     given = node.integers("pads") or (0, 0, 0, 0)
     found, begins = [], []
-    for place, side in enumerate(sides):
-        whole = side.stride * (side.pixels - 1) + side.reach + extra[place]
+    for index, side in enumerate(sides):
+        whole = side.stride * (side.pixels - 1) + side.reach + extra[index]
         if wanted or auto.startswith("SAME"):
-            end = wanted[place - 2] if wanted else side.pixels * side.stride
+            end = wanted[index - 2] if wanted else side.pixels * side.stride
             total = whole - end
             begin = total // 2 if auto == "SAME_UPPER" else total - total // 2
         else:
-            begin = 0 if auto == "VALID" else given[place]
-            end = whole - begin - (0 if auto == "VALID" else given[place + 2])
+            begin = 0 if auto == "VALID" else given[index]
+            end = whole - begin - (0 if auto == "VALID" else given[index + 2])
         if end < 1 or begin < 0:
             raise ModelError(
                 f"writes an image of {end} pixels along a side; expected 1 or more, and no negative pads"
@@ -183,6 +183,6 @@ def _phases(weight: Float32, groups: int, down: _Side, across: _Side) -> Float32
     grouped = grouped.reshape(out, per_group, *kernel)
     window = np.zeros((out, down.stride, across.stride, per_group, down.window, across.window), np.float32)
     for row, column in product(range(down.taps), range(across.taps)):
-        (phase_down, y), (phase_across, x) = down.place(row), across.place(column)
+        (phase_down, y), (phase_across, x) = down.phase(row), across.phase(column)
         window[:, phase_down, phase_across, :, y, x] = grouped[:, :, row, column]
     return window.reshape(-1, per_group, down.window, across.window)

@@ -83,15 +83,15 @@ def _are_pixels(value: Value, scope: Scope, axes: Collection[int]) -> bool:
     shape = scope.shapes[value.tensor]
     if len(shape) != 3 or not scope.is_whole(value):
         return False
-    rest = [axis for place, axis in enumerate(value.axes) if place not in axes and axis.size > 1]
+    rest = [axis for index, axis in enumerate(value.axes) if index not in axes and axis.size > 1]
     pixels = math.prod(shape[1:])
     return (shape[0] == 1 and not rest) or (len(rest) == 1 and rest[0] == (shape[0], pixels))
 
 
 def _over_channels(node: OnnxNode, scope: Scope, value: Value, axes: Collection[int], dims: Shape) -> None:
     """Reduce with the axes as one, whose values are channels."""
-    kept = [axis for place, axis in enumerate(value.axes) if place not in axes]
-    gone = [axis for place, axis in enumerate(value.axes) if place in axes]
+    kept = [axis for index, axis in enumerate(value.axes) if index not in axes]
+    gone = [axis for index, axis in enumerate(value.axes) if index in axes]
     moved = scope.view(value, (*kept, *gone), value.offset)
     lead = tuple(axis.size for axis in kept)
     moved = as_shape(scope, moved, (*lead, math.prod(axis.size for axis in gone)))

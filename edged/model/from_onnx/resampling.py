@@ -24,39 +24,39 @@ HALF_WITHIN = 1e-6
 
 @dataclass(frozen=True)
 class Resampling:
-    """One axis: of `given` pixels it gets `wanted`, in steps of 1 ÷ `scale`.
+    """One axis: of `size_in` pixels it gets `size_out`, in steps of 1 ÷ `scale`.
 
     region: the first and the last place, as shares of the axis, of `tf_crop_and_resize`.
     """
 
-    given: int
-    wanted: int
+    size_in: int
+    size_out: int
     scale: np.float32
     region: tuple[np.float32, np.float32] = (np.float32(0), np.float32(1))
 
     @property
     def changes(self) -> bool:
         """Return whether any pixel may come from another place."""
-        return self.given != self.wanted or bool(self.scale != 1)
+        return self.size_in != self.size_out or bool(self.scale != 1)
 
 
 def table(node: OnnxNode, axis: Resampling) -> tuple[Int32, Float32]:
     """Return places and weights, each [wanted, taps]; weights are 0 beyond a region. Raises ModelError."""
     mode = node.text("mode", "nearest")
     if not axis.changes:
-        return np.arange(axis.given, dtype=np.int32)[:, None], np.ones((axis.given, 1), np.float32)
+        return np.arange(axis.size_in, dtype=np.int32)[:, None], np.ones((axis.size_in, 1), np.float32)
     x = _coordinates(node, axis)
-    places, weights = _nearest(node, x, axis) if mode == "nearest" else _neighbours(node, mode, x, axis)
+    indices, weights = _nearest(node, x, axis) if mode == "nearest" else _neighbours(node, mode, x, axis)
     weights[is_beyond(node, axis)] = 0
-    return np.clip(places, 0, axis.given - 1).astype(np.int32), weights
+    return np.clip(indices, 0, axis.size_in - 1).astype(np.int32), weights
 
 
 def is_beyond(node: OnnxNode, axis: Resampling) -> NDArray[np.bool_]:
     """Return which pixels, [wanted], lie outside of the input and become the extrapolation value."""
     if coordinate_mode(node) != BY_REGION or not axis.changes:
-        return np.zeros(axis.wanted, np.bool_)
+        return np.zeros(axis.size_out, np.bool_)
     x = _coordinates(node, axis)
-    return (x < 0) | (x > axis.given - 1)
+    return (x < 0) | (x > axis.size_in - 1)
 
 
 def coordinate_mode(node: OnnxNode) -> str:
@@ -73,7 +73,7 @@ def _coordinates(node: OnnxNode, axis: Resampling) -> Float32:
     mode = coordinate_mode(node)
     if mode not in COORDINATES:
         raise ModelError(f"attribute coordinate_transformation_mode is not supported as {mode}")
-    return COORDINATES[mode](np.arange(axis.wanted, dtype=np.float32), axis)
+    return COORDINATES[mode](np.arange(axis.size_out, dtype=np.float32), axis)
 
 
 def _half_pixel(y: Float32, axis: Resampling) -> Float32:
@@ -81,28 +81,28 @@ def _half_pixel(y: Float32, axis: Resampling) -> Float32:
 
 
 def _half_pixel_symmetric(y: Float32, axis: Resampling) -> Float32:
-    given = np.float32(axis.given)
-    offset = given / 2 * (1 - np.float32(axis.wanted) / (axis.scale * given))
+    size_in = np.float32(axis.size_in)
+    offset = size_in / 2 * (1 - np.float32(axis.size_out) / (axis.scale * size_in))
     x = np.float64(offset) + (y + HALF).astype(np.float64) / np.float64(axis.scale) - 0.5
     return x.astype(np.float32)
 
 
 def _of_region(y: Float32, axis: Resampling) -> Float32:
     first, last = axis.region
-    reach = np.float32(axis.given - 1)
-    if axis.wanted == 1:
+    reach = np.float32(axis.size_in - 1)
+    if axis.size_out == 1:
         return np.full(1, 0.5 * np.float64(first + last) * np.float64(reach), np.float32)
-    return first * reach + y * (last - first) * reach / np.float32(axis.wanted - 1)
+    return first * reach + y * (last - first) * reach / np.float32(axis.size_out - 1)
 
 
 COORDINATES: Mapping[str, Callable[[Float32, Resampling], Float32]] = {
     "align_corners": lambda y, axis: (
-        y * np.float32(axis.given - 1) / np.float32(axis.wanted - 1) if axis.wanted > 1 else y
+        y * np.float32(axis.size_in - 1) / np.float32(axis.size_out - 1) if axis.size_out > 1 else y
     ),
     "asymmetric": lambda y, axis: y / axis.scale,
     "half_pixel": _half_pixel,
     "half_pixel_symmetric": _half_pixel_symmetric,
-    "pytorch_half_pixel": lambda y, axis: _half_pixel(y, axis) if axis.wanted > 1 else y,
+    "pytorch_half_pixel": lambda y, axis: _half_pixel(y, axis) if axis.size_out > 1 else y,
     "tf_crop_and_resize": _of_region,
     "tf_half_pixel_for_nn": lambda y, axis: (y + HALF) / axis.scale,
 }
@@ -118,7 +118,7 @@ def _nearest(node: OnnxNode, x: Float32, axis: Resampling) -> tuple[Float32, Flo
         mode = "ceil" if axis.scale < 1 else "floor"
     if mode not in NEAREST:
         raise ModelError(f"attribute nearest_mode is not supported as {mode}")
-    return NEAREST[mode](x)[:, None], np.ones((axis.wanted, 1), np.float32)
+    return NEAREST[mode](x)[:, None], np.ones((axis.size_out, 1), np.float32)
 
 
 def _rounded_pixels(x: Float32, *, up: bool) -> Float32:
@@ -143,12 +143,12 @@ def _neighbours(node: OnnxNode, mode: str, x: Float32, axis: Resampling) -> tupl
     part = x - first
     taps = MODES[mode]
     weights = _cubic(part, node.real("cubic_coeff_a", -0.75)) if mode == "cubic" else np.stack([1 - part, part], 1)
-    places = first[:, None] + np.arange(taps, dtype=np.float32) - np.float32(taps // 2 - 1)
+    indices = first[:, None] + np.arange(taps, dtype=np.float32) - np.float32(taps // 2 - 1)
     if node.integer("exclude_outside", 0):
-        weights = np.where((places < 0) | (places >= axis.given), np.float32(0), weights)
+        weights = np.where((indices < 0) | (indices >= axis.size_in), np.float32(0), weights)
         with np.errstate(invalid="ignore"):  # far beyond a region nothing is left, and `table` writes zeros
             weights = weights / weights.sum(axis=1, keepdims=True)
-    return places, weights
+    return indices, weights
 
 
 def _cubic(part: Float32, a: float) -> Float32:
@@ -160,11 +160,11 @@ def _cubic(part: Float32, a: float) -> Float32:
     return np.stack([outer[:, 0], inner[:, 0], inner[:, 1], outer[:, 1]], axis=1).astype(np.float32)
 
 
-def resized(given: int, scale: np.float32) -> int:
+def resized(size_in: int, scale: np.float32) -> int:
     """Return floor(given · scale), in float32 as onnxruntime: ONNX's shape inference may find a pixel less."""
-    return math.floor(np.float32(given) * scale)
+    return math.floor(np.float32(size_in) * scale)
 
 
-def rounded(given: int, scale: np.float32) -> int:
+def rounded(size_in: int, scale: np.float32) -> int:
     """Return given · scale, in float32, to the nearest whole number; halves up."""
-    return math.floor(float(np.float32(given) * scale) + 0.5)
+    return math.floor(float(np.float32(size_in) * scale) + 0.5)

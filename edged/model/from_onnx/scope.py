@@ -234,12 +234,12 @@ class Scope:
         size = math.prod(self.shapes[value.tensor])
         return value.offset == 0 and math.prod(value.shape) == size and is_contiguous(axes)
 
-    def places(self, value: Value) -> tuple[int, ...] | None:
+    def image_axes(self, value: Value) -> tuple[int, ...] | None:
         """Return which axis of the graph's tensor each axis of a frame is; None if it is no order of them."""
         own, found = contiguous(self.shapes[value.tensor]), list[int]()
         for axis in value.frame:
-            alike = (place for place, other in enumerate(own) if other == axis or other.size == axis.size == 1)
-            found.append(next((place for place in alike if place not in found), -1))
+            alike = (index for index, other in enumerate(own) if other == axis or other.size == axis.size == 1)
+            found.append(next((index for index in alike if index not in found), -1))
         return tuple(found) if sorted(found) == list(range(len(own))) and self.is_whole(value) else None
 
     def in_order(self, value: Value) -> Value:
@@ -432,7 +432,7 @@ def as_weights(numbers: Constant, what: str) -> Float32:
     with np.errstate(over="ignore"):  # overflow is detected by the next line
         weights = numbers.astype(np.float32, order="C")
     if not np.isfinite(weights).all():
-        place = tuple(map(int, np.argwhere(~np.isfinite(weights))[0]))
+        index = tuple(map(int, np.argwhere(~np.isfinite(weights))[0]))
         problem = f"{what} holds infinities or NaN, or numbers that float32 does not hold"
-        raise InvalidNodeError(f"{problem}, the first at index {place}: export the network with finite weights")
+        raise InvalidNodeError(f"{problem}, the first at index {index}: export the network with finite weights")
     return weights

@@ -21,7 +21,7 @@ Axes = tuple[ViewAxis, ...]
 
 def contiguous(shape: Shape) -> Axes:
     """Return the axes of an array that is row-major."""
-    return tuple(ViewAxis(size, math.prod(shape[place + 1 :])) for place, size in enumerate(shape))
+    return tuple(ViewAxis(size, math.prod(shape[index + 1 :])) for index, size in enumerate(shape))
 
 
 def sizes_of(axes: Iterable[ViewAxis]) -> Shape:
@@ -68,10 +68,10 @@ def reshaped(axes: Axes, dims: Shape) -> Axes | None:
 def trailing(axes: Axes, size: int) -> int | None:
     """Return how many axes from the first on are left without the last ones that hold `size` values together."""
     product = 1
-    for place in range(len(axes) - 1, -1, -1):
-        product *= axes[place].size
-        if product == size and axes[place].size > 1:
-            return place
+    for index in range(len(axes) - 1, -1, -1):
+        product *= axes[index].size
+        if product == size and axes[index].size > 1:
+            return index
     return None
 
 

@@ -53,12 +53,12 @@ def outcome_of(path: Path, devices: tuple[str, ...]) -> tuple[Result, str]:
 
 def _error(path: Path, model: Model, device: str) -> float:
     """Return the largest error of pictures of noise as a share of the range of the outputs."""
-    wanted = model.input
-    shape = (PICTURES, wanted.height, wanted.width, 3)
+    model_input = model.input
+    shape = (PICTURES, model_input.height, model_input.width, 3)
     pictures: NDArray[np.uint8] = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
     with Classifier(model, device) as classifier:
         found = classifier.outputs(list(pictures))
-    expected = np.concatenate([onnxruntime_outputs(path, each[None]) for each in prepare(pictures, wanted)])
+    expected = np.concatenate([onnxruntime_outputs(path, each[None]) for each in prepare(pictures, model_input)])
     return relative_error(found, expected)
 
 
