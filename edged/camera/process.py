@@ -9,11 +9,11 @@ from edged import config
 from edged.camera.gate import Freeze, Gate, Stillness
 from edged.camera.hub_session import HubRequests
 from edged.camera.sources import is_live, is_paced_by_grants, open_source
-from edged.camera.sources.source import USUAL_WAIT_S, Captured, capture, sleep_ns
+from edged.camera.sources.source import Captured, capture, sleep_ns
 from edged.camera.state import State
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.errors import CameraError, ImageError
-from edged.messages import CameraHello, CameraReport, Capture, Frame
+from edged.messages import USUAL_WAIT_S, CameraHello, CameraReport, Capture, Frame
 from edged.pictures import prepare
 from edged.pictures.prepare import Pixels
 from edged.system.backoff import Backoff

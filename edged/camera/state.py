@@ -4,8 +4,7 @@ from collections import Counter
 
 import msgspec
 
-from edged.camera.sources.source import USUAL_WAIT_S
-from edged.messages import LONGEST_WAIT_S, CameraCount, CameraReport
+from edged.messages import LONGEST_WAIT_S, USUAL_WAIT_S, CameraCount, CameraReport
 
 
 class State:

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.events import HubEvent
+from edged.messages import USUAL_WAIT_S
 
-SILENT_NS = (
-    5 * NANOSECONDS // 2
-)  # a camera sends each second, and a read without a picture takes 2 s, or is reported
+# a camera sends each second, and a read without a picture takes USUAL_WAIT_S, or is reported
+SILENT_NS = 5 * NANOSECONDS // 2
 HUNG_NS = 10 * NANOSECONDS  # opening a network camera may take 7 s
-USUAL_WAIT_NS = 2 * NANOSECONDS  # of a read
+USUAL_WAIT_NS = nanoseconds(USUAL_WAIT_S)
 STARTING_NS = 30 * NANOSECONDS  # from a slow SD card; doubled after each failed start
 LONGEST_START = 16
 OWN_END = {"exit", "signal"}  # workers that ended by themselves, against those that the hub has killed

@@ -10,6 +10,7 @@ All times `…_ns` are CLOCK_MONOTONIC of the hub's host.
 """
 
 from edged.messages.camera import LONGEST_WAIT_S as LONGEST_WAIT_S
+from edged.messages.camera import USUAL_WAIT_S as USUAL_WAIT_S
 from edged.messages.camera import (
     CameraCount as CameraCount,
     CameraHello as CameraHello,

@@ -8,6 +8,7 @@ from edged.messages.message import IGNORABLE, Content, Count, Greeting, Message,
 from edged.messages.preparation import Resize
 
 LONGEST_WAIT_S = 3600.0  # for a picture
+USUAL_WAIT_S = 2.0
 
 
 class CameraCount(Content, frozen=True):
@@ -127,5 +128,5 @@ class CameraReport(Message, frozen=True, kw_only=True):
     ended: Annotated[bool, Meta(description="The source is finished: this is the last report")] = False
     longest_wait_s: Annotated[
         float, Meta(ge=0, le=LONGEST_WAIT_S, description="Longest time that it waits for a picture, in seconds")
-    ] = 2.0
+    ] = USUAL_WAIT_S
     count: Annotated[CameraCount, Meta(description="Counters so far")]

@@ -198,7 +198,7 @@ def test_a_camera_that_stops_sending_is_reported() -> None:
 
 def test_a_camera_that_sends_slowly_is_given_the_time_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_pictures, "READ_TIMEOUT_S", 0.1)
-    monkeypatch.setattr(http_pictures, "SLOWEST_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(http_pictures, "SLOWEST_WAIT_S", 1.0)
 
     def send_slowly(self: FakeCamera) -> None:
         for number, level in enumerate(LEVELS[:3]):

@@ -12,6 +12,7 @@ from edged.camera.sources.source import Sleep, Source, sleep_ns
 from edged.camera.sources.stream import LiveStream
 from edged.camera.sources.v4l2 import V4l2
 from edged.config.load import password_of
+from edged.errors import CameraError, ConfigError
 
 Kind = Literal["v4l2", "stream", "program", "video", "folder", "synthetic"]
 
@@ -49,12 +50,19 @@ def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
 
 
 def _network_camera(camera: config.CameraConfig, sleep: Sleep) -> Source:
-    url, password = str(camera.source), partial(password_of, camera)
+    url, password = str(camera.source), partial(_password, camera)
     if url.lower().startswith("http"):
         return HttpCamera(
             url, camera.user, password, camera.tls, poll_s=camera.poll_s, timeout_s=camera.timeout_s, sleep=sleep
         )
     return LiveStream(url, camera.user, password, camera.tls, camera.timeout_s)
+
+
+def _password(camera: config.CameraConfig) -> str | None:
+    try:
+        return password_of(camera)
+    except ConfigError as error:
+        raise CameraError(str(error)) from None
 
 
 def is_paced_by_grants(camera: config.CameraConfig) -> bool:

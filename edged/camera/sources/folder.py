@@ -3,8 +3,9 @@
 import os
 from pathlib import Path
 
-from edged.camera.sources.source import KINDS, USUAL_WAIT_S, Pace, Picture, Sleep, sleep_ns
+from edged.camera.sources.source import KINDS, Pace, Picture, Sleep, sleep_ns
 from edged.errors import CameraError, ImageError
+from edged.messages import USUAL_WAIT_S
 from edged.pictures.decode import read_picture
 from edged.pictures.folders import SUFFIXES, pictures_in, truth_of
 

@@ -8,17 +8,17 @@ from edged.camera.sources.http_answer import HttpCameraLink
 from edged.camera.sources.jpeg_parts import MOST_BYTES, START, JpegSplitter
 from edged.camera.sources.login import login_of, without_user
 from edged.camera.sources.network import without_secrets
-from edged.camera.sources.source import USUAL_WAIT_S, Picture, Sleep, sleep_ns
+from edged.camera.sources.source import SLOWEST_WAIT_S, Picture, Sleep, sleep_ns
 from edged.camera.sources.stream import LiveStream, with_credentials
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.config import CameraTls
 from edged.config.camera import PASSWORD, USER
-from edged.errors import CameraError, ConfigError, ImageError
+from edged.errors import CameraError, ImageError
+from edged.messages import USUAL_WAIT_S
 from edged.pictures.decode import decode_picture
 from edged.pictures.prepare import Pixels
 
 READ_TIMEOUT_S = USUAL_WAIT_S
-SLOWEST_TIMEOUT_S = 10.0  # until it is known how often a camera sends
 INTERVALS = 3  # between two pictures, which a read may take
 POLL_S = 1.0
 CHUNK = 65_536
@@ -65,7 +65,7 @@ class HttpCamera:
         """Connect, and find out what the camera sends. Raises CameraError, which shows no secret."""
         self.close()
         try:
-            self._begin(self._password())
+            self._begin(self._read_password())
         except CameraError:
             self.close()
             raise
@@ -121,12 +121,6 @@ class HttpCamera:
         if answer.status == 200 and answer.headers.get_content_type() == "text/html":
             raise CameraError(f"{self._shown} gives no video: it answers with a web page: is its path right?")
 
-    def _password(self) -> str | None:
-        try:
-            return self._read_password()
-        except ConfigError as error:
-            raise CameraError(str(error)) from None
-
 
 def content_of(answer: HTTPResponse, first: bytes) -> Content:
     """Return what an answer holds; its first bytes count where its Content-Type says nothing of use."""
@@ -150,7 +144,7 @@ class MotionJpeg:
         """`timeout_s`: see `HttpCamera`."""
         self._answer, self._link, self._shown = answer, link, shown
         self._is_learning = timeout_s is None
-        self.longest_wait_s = timeout_s or SLOWEST_TIMEOUT_S
+        self.longest_wait_s = timeout_s or SLOWEST_WAIT_S
         self._splitter = JpegSplitter()
         self._splitter.add(first)
         self._decoded_ns, self._arrived_ns = now_ns(), 0
@@ -193,7 +187,7 @@ class MotionJpeg:
         before_ns, self._arrived_ns = self._arrived_ns, now_ns()
         if self._is_learning and before_ns:
             interval_s = (self._arrived_ns - before_ns) / NANOSECONDS
-            self.longest_wait_s = min(SLOWEST_TIMEOUT_S, max(READ_TIMEOUT_S, INTERVALS * interval_s))
+            self.longest_wait_s = min(SLOWEST_WAIT_S, max(READ_TIMEOUT_S, INTERVALS * interval_s))
 
 
 class Stills:

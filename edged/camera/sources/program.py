@@ -16,10 +16,11 @@ import av
 import numpy as np
 
 from edged.camera.sources.jpeg_parts import START, JpegSplitter
-from edged.camera.sources.source import USUAL_WAIT_S, Picture
+from edged.camera.sources.source import Picture
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.config.camera import PROGRAM_PREFIX
 from edged.errors import CameraError
+from edged.messages import USUAL_WAIT_S
 from edged.pictures.decode import decode_picture
 from edged.pictures.prepare import Pixels
 from edged.system.plain_text import plain

@@ -15,7 +15,7 @@ KINDS = (
     "a folder of pictures, synthetic:digits or synthetic:shapes"
 )
 
-USUAL_WAIT_S = 2.0  # for a picture
+SLOWEST_WAIT_S = 10.0  # for a picture of a network camera that sends few
 
 
 @dataclass(frozen=True, slots=True)

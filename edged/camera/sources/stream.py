@@ -13,11 +13,12 @@ from edged.camera.sources.lag import Lag
 from edged.camera.sources.login import Login, login_of
 from edged.camera.sources.network import CameraIdentity, connected, is_verified, reach, without_secrets
 from edged.camera.sources.rtsp_reason import reason_of
-from edged.camera.sources.source import USUAL_WAIT_S, NoPictureError, Picture
+from edged.camera.sources.source import SLOWEST_WAIT_S, NoPictureError, Picture
 from edged.clock import NANOSECONDS, now_ns
 from edged.config import CameraTls
 from edged.config.camera import PASSWORD, USER
-from edged.errors import CameraError, ConfigError
+from edged.errors import CameraError
+from edged.messages import USUAL_WAIT_S
 
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 OPEN_TIMEOUT_S = 3.0  # of each of its two steps, beyond a read's: the handshake of six messages, and the format
 READ_TIMEOUT_S = USUAL_WAIT_S
 PLAYLIST_TIMEOUT_S = 10.0  # of HLS: pictures come in segments, as a rule of 2 to 6 s
-SLOWEST_TIMEOUT_S = 10.0  # for a camera of which no two pictures came in time
 MOST_LOGIN_BYTES = 127  # FFmpeg's own, for RTSP
 DOUBT_NS = 600 * NANOSECONDS  # for which stamps count for nothing after a connection whose pictures stayed late
 
@@ -43,7 +43,7 @@ class LiveStream:
         tls: CameraTls | None = None,
         timeout_s: float | None = None,
     ) -> None:
-        """`password`: called at each opening, since its file may have changed. May raise ConfigError.
+        """`password`: called at each opening, since its file may have changed. May raise CameraError.
 
         `timeout_s`: after which a read has failed; None: as the camera turns out to need.
         """
@@ -79,7 +79,7 @@ class LiveStream:
     def open(self) -> None:
         """Connect, find the format, skip old pictures. Raises CameraError, which shows no secret."""
         self.close()
-        password = self._password()
+        password = self._read_password()
         self._lag, self._pictures = Lag(), 0
         try:
             self._video = self._opened(password)
@@ -173,13 +173,7 @@ class LiveStream:
     def _be_patient(self) -> None:
         """Make the next time-outs longer: a camera that has not sent two pictures in time may be slow."""
         if self._is_patient and self._pictures < 2:
-            self._read_timeout_s = max(self._read_timeout_s, min(2 * self._read_timeout_s, SLOWEST_TIMEOUT_S))
-
-    def _password(self) -> str | None:
-        try:
-            return self._read_password()
-        except ConfigError as error:
-            raise CameraError(str(error)) from None
+            self._read_timeout_s = max(self._read_timeout_s, min(2 * self._read_timeout_s, SLOWEST_WAIT_S))
 
     def _late_ns(self, frame: "VideoFrame") -> int:
         if not self._is_rtsp or frame.time is None or now_ns() < self._doubted_until_ns:

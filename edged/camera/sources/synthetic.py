@@ -15,9 +15,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from edged.camera.sources.source import USUAL_WAIT_S, Pace, Picture, Sleep, sleep_ns
+from edged.camera.sources.source import Pace, Picture, Sleep, sleep_ns
 from edged.drawing.scene import compose, render
 from edged.errors import CameraError
+from edged.messages import USUAL_WAIT_S
 from edged.pictures.prepare import Pixels
 
 TALL = 256

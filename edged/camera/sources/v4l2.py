@@ -8,10 +8,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from edged.camera.sources.source import USUAL_WAIT_S, Picture
+from edged.camera.sources.source import Picture
 from edged.clock import now_ns, seconds_since
 from edged.config import PixelFormat
 from edged.errors import CameraError, DeviceError, ImageError
+from edged.messages import USUAL_WAIT_S
 from edged.pictures.decode import decode_picture
 from edged.pictures.prepare import Pixels
 from edged.system.exclusive_lock import hold

@@ -12,8 +12,9 @@ from av.container import InputContainer
 from av.stream import Disposition
 from av.video.stream import VideoStream
 
-from edged.camera.sources.source import USUAL_WAIT_S, Pace, Picture, Sleep, sleep_ns
+from edged.camera.sources.source import Pace, Picture, Sleep, sleep_ns
 from edged.errors import CameraError
+from edged.messages import USUAL_WAIT_S
 from edged.pictures.prepare import Pixels
 
 QUARTER = 90  # degrees
