@@ -14,7 +14,7 @@ from edged.batch.run_folder import OURS
 from tests.batch.archives import answer_files, archive, unfinished_files
 from tests.batch.ray_cluster import RayCluster, ray_cluster
 from tests.cli.command import DEVICES
-from tests.eventually import eventually, free_port
+from tests.eventually import LIMIT_S, eventually, free_port
 
 EACH = 40
 WITHIN_S = 300
@@ -144,7 +144,9 @@ def test_a_cluster_that_cannot_be_used_is_one_clear_line(cluster: RayCluster, ro
 
 @pytest.mark.parametrize("greeting", [b"", b"\xff" + bytes(8) + b"\x7f\3\0NULL"], ids=["silent", "ZeroMQ"])
 def test_a_listener_that_is_no_ray_is_one_clear_line(root: Path, tmp_path: Path, greeting: bytes) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
     with socket.create_server(("127.0.0.1", free_port())) as listener:
+        listener.settimeout(LIMIT_S)
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         running = started(root, tmp_path / "answers", dict(os.environ), "--ray", address)
         with listener.accept()[0] as connection:
