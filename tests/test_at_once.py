@@ -29,6 +29,7 @@ def test_that_never_ends():
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("processes", [[], ["--numprocesses", "1"]], ids=["one process", "a worker"])
 def test_a_run_that_does_not_end_has_said_what_failed(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, processes: list[str]

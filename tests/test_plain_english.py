@@ -10,6 +10,7 @@ import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import CodeType
 
 import pytest
 
@@ -99,11 +100,21 @@ def words_of_names() -> dict[str, str]:
     """Each word of the identifiers of the code, with the place of one of them."""
     found: dict[str, str] = {}
     for path in sorted((ROOT / "edged").rglob("*.py")):
-        for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
-            if token.type == tokenize.NAME:
-                place = f"{path.relative_to(ROOT)}:{token.start[0]}"
-                found |= dict.fromkeys(re.findall(r"[A-Z]?[a-z]+", token.string), place)
+        whole = compile(path.read_text(), path, "exec", dont_inherit=True)
+        for code in codes_in(whole):
+            place = f"{path.relative_to(ROOT)}:{code.co_firstlineno}"
+            fields = (each for each in code.co_consts if isinstance(each, str) and each.isidentifier())
+            names = (code.co_name, *code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
+            found |= dict.fromkeys(re.findall(r"[A-Z]?[a-z]+", " ".join((*names, *fields))), place)
     return {word.lower(): place for word, place in found.items()}
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """The code of a module and of all functions and classes in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
 
 
 def test_an_index_is_named_so_and_an_input_too() -> None:

@@ -32,6 +32,7 @@ def test_elsewhere(number):
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("processes", [[], ["--numprocesses", "2"]], ids=["one process", "two processes"])
 def test_the_ordinary_tier_counts_what_it_leaves_out(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, processes: list[str]

@@ -1,7 +1,7 @@
 """Share the weights of a layer: each is replaced by an entry of a codebook, found by k-means.
 
 The nearest entry makes the errors of the weights small. `compensated` makes those of the layer's outputs small: it
-rounds the weights of a row one after the other, and those that are not yet rounded make up for the error of each.
+rounds the weights of a row one after the other, and adjusts the remaining ones to compensate for each error.
 Source: Frantar, Ashkboos, Hoefler, Alistarh, "GPTQ", 2023 (https://arxiv.org/abs/2210.17323).
 """
 

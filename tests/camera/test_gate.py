@@ -186,6 +186,7 @@ def with_a_person(number: int) -> Pixels:
     return picture
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("scene", [darker, with_a_person])
 def test_a_scene_in_which_something_changes_slowly_is_not_still(scene: Callable[[int], Pixels]) -> None:
     assert not still_at(streamed(map(scene, range(20 * FPS)), 500_000, 2 * FPS))

@@ -110,6 +110,7 @@ def test_a_truncated_video_ends_early(tmp_path: Path) -> None:
     assert 0 < len(read_all(VideoFile(part, realtime=False))) < 50
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "pictures"), [("bottle-detection.mp4", 1189), ("yes.mkv", 65)])
 def test_real_videos_are_read_to_the_end(shared_data: Path, name: str, pictures: int) -> None:
     video = VideoFile(shared_data / "videos" / name, realtime=False)

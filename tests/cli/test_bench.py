@@ -54,6 +54,7 @@ def test_figures_are_of_one_state_of_the_machine_and_the_output_says_which(model
     assert [line.split(":")[0] for line in table.splitlines()[-2:]] == ["auto, two-core", "auto, one-core"]
 
 
+@pytest.mark.deep
 def test_two_variants_are_set_side_by_side(model: Path) -> None:
     done = edged("bench", "--model", model, "--runs", 2, "--compare", "naive")
 

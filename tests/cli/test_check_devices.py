@@ -142,6 +142,7 @@ def test_without_a_model_no_device_is_tried(tmp_path: Path, capsys: pytest.Captu
     assert found["worker 0"] == "ok numpy: NumPy; runs the model (not tried without a model)"
 
 
+@pytest.mark.deep
 @needs_opencl
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a folder away")
 def test_root_leaves_no_files_in_the_cache_of_a_service(

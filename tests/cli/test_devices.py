@@ -27,6 +27,7 @@ def test_every_opencl_device_is_listed_with_what_it_can_do(capsys: pytest.Captur
     assert all(device["compute_units"] >= 1 and isinstance(device["fp16"], bool) for device in devices)
 
 
+@pytest.mark.deep
 def test_a_device_is_shown_with_its_proofs_and_what_it_computes_wrongly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

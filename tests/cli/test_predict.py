@@ -108,6 +108,7 @@ def test_imagenet_by_name_gives_what_onnxruntime_says_of_the_usual_preparation(
     assert objects[0]["model"]["prepared_by"] == "config"
 
 
+@pytest.mark.deep
 def test_photos_get_the_first_class_that_the_usual_preparation_gives_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], shared_data: Path
 ) -> None:

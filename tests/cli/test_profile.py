@@ -73,6 +73,7 @@ def test_a_worker_has_the_state_of_this_machine_if_its_processors_compute() -> N
     assert _account(elsewhere, turn, runs=20) is None
 
 
+@pytest.mark.deep
 def test_a_terminal_shows_the_runs_meanwhile(model: Path) -> None:
     with edged_in_a_terminal("profile", "--model", str(model), "--runs", "2", "--compare", "naive") as terminal:
         assert terminal.end() == 0

@@ -137,6 +137,7 @@ def config(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.deep
 def test_each_command_that_needs_no_daemon_prints_json_and_nothing_else(config: Path, tmp_path: Path) -> None:
     key = tmp_path / "alice.key"
     state = {"XDG_STATE_HOME": str(tmp_path)}

@@ -22,6 +22,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return small_network(tmp_path / "small.onnx")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("verb", MEASURE)
 def test_a_device_that_is_wrong_by_every_variant_is_not_measured(
     verb: str, model: Path, capsys: pytest.CaptureFixture[str]

@@ -74,6 +74,7 @@ def test_lines_of_all_processes_stand_above_it(tmp_path: Path) -> None:
         eventually(lambda: predictions(terminal) > shown)
 
 
+@pytest.mark.deep
 def test_it_follows_the_size_of_the_terminal(tmp_path: Path) -> None:
     cameras = {f"camera-{number}": {**SYNTHETIC, "fps": 2} for number in range(12)}
     command, environment = arguments(tmp_path, cameras=cameras)
@@ -93,6 +94,7 @@ def narrow(terminal: Terminal, columns: int) -> list[str]:
     return drawn if drawn and all(len(row) < columns for row in drawn) and "more cameras" in drawn[-1] else []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("reason", ["quiet", "dumb", "json log"])
 def test_elsewhere_it_prints_lines(tmp_path: Path, reason: str) -> None:
     command, environment = arguments(tmp_path, **({"log": {"format": "json"}} if reason == "json log" else {}))

@@ -12,6 +12,7 @@ from edged.errors import DeviceError
 SOURCE = "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void one_launch(__global int *a) { *a = 1; }"
 
 
+@pytest.mark.deep
 def test_the_program_is_in_the_cache_then(own_device: Device, tmp_path: Path) -> None:
     programs = Programs(cl.Context([open_device(own_device)]), own_device, Binaries(tmp_path))
     assert not programs.has(SOURCE)

@@ -75,6 +75,7 @@ def test_scores_are_the_same_to_the_bit_with_features_or_without(
     assert runtime.kernels == plain.kernels
 
 
+@pytest.mark.deep
 def test_features_of_halves_come_as_floats(network_device: Device, programs_directory: Path) -> None:
     images = random_images(RGB, 1)
     runtime = Runtime(

@@ -138,6 +138,7 @@ def test_an_operator_on_the_host_divides_a_network_into_two_launches(
     assert_same_in_one_launch(runtime, random_images(model.input))
 
 
+@pytest.mark.deep
 def test_weights_may_need_several_buffers(
     cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ def test_each_row_is_a_product_of_its_own(lab: Lab, sizes: tuple[int, int, int, 
     assert_multiplies(lab, *sizes, block=block)
 
 
+@pytest.mark.deep
 @settings(max_examples=20)  # each is compiled
 @given(LARGE, SMALL)
 def test_matrices_of_any_size(lab: Lab, large: tuple[int, int], small: tuple[int, int]) -> None:

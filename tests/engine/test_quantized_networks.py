@@ -60,6 +60,7 @@ def test_steps_are_not_halved(network_device: Device, graph: Graph) -> None:
     assert any(tensor.element is Element.FLOAT16 for tensor in tensors.values())
 
 
+@pytest.mark.deep  # compilers of other runtimes than PoCL take minutes for it
 def test_a_quantized_network_is_composed_into_one_launch(
     network_device: Device, programs_directory: Path, graph: Graph
 ) -> None:

@@ -45,6 +45,7 @@ def test_a_product_is_computed_as_a_convolution() -> None:
     np.testing.assert_allclose(found.reshape(3, 8), conv.weight.reshape(3, 5) @ x.reshape(5, 8), atol=1e-5)
 
 
+@pytest.mark.deep
 def test_the_tuner_finds_a_variant_for_a_product(network_device: Device) -> None:
     graph, _ = gemm.product_graph(4, 8, 4, 4)
 
@@ -66,6 +67,7 @@ def test_contenders_are_measured_in_turn() -> None:
     assert order == ["a", "b"] * 3  # the first time is not counted
 
 
+@pytest.mark.deep
 def test_the_parts_of_a_frame_are_listed_with_their_shares(tmp_path: Path, network_device: Device) -> None:
     model = load_model(ModelSection(path=small_network(tmp_path / "small.onnx")))
 

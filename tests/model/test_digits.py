@@ -60,6 +60,7 @@ def test_the_simplified_graph_computes_what_the_file_does(digits: Model) -> None
     assert np.allclose(run(digits.graph, prepare(frames, digits.input)), expected, atol=1e-4 * np.ptp(expected))
 
 
+@pytest.mark.deep
 def test_it_reads_the_synthetic_camera(digits: Model) -> None:
     pictures = list(islice(draw_pictures(1001, 640, 480, fps=5), 300))  # two to four frames of each scene
     frames = np.stack([fitted(picture.pixels, 120, 120) for picture in pictures])

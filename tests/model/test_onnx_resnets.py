@@ -26,6 +26,7 @@ def assert_equals_onnxruntime(network: Network, path: Path, width: int, height: 
     assert relative_error(reference.run(simplify(graph), x), expected) < TOLERANCE
 
 
+@pytest.mark.deep
 def test_a_full_resnet18_of_64_by_48(tmp_path: Path) -> None:
     assert_equals_onnxruntime(resnet(18, 64, 48), tmp_path / "resnet18.onnx", 64, 48)
 

@@ -103,6 +103,7 @@ def write_pictures(folder: Path, colour: bool = True) -> Path:
     return folder
 
 
+@pytest.mark.deep
 def test_pictures_in_folders_are_learnt_with_the_folders_names(tmp_path: Path) -> None:
     network = NETWORK.replace("gray, mean: [0.5], std: [0.25]", "rgb")
     path = config_file(tmp_path / "in.yaml", LEARNING.replace("epochs", "validation: 0.2, epochs"), network)
@@ -157,6 +158,7 @@ def test_a_start_without_a_last_layer_to_replace_is_refused(
     assert "its last layer is no Dense that could be replaced" in said
 
 
+@pytest.mark.deep
 def test_it_stops_when_nothing_gets_better_and_keeps_the_best(tmp_path: Path, data: Path) -> None:
     path = config_file(tmp_path / "in.yaml", "batch: 32, epochs: 100, optimizer: adam, rate: 0.05, stop_after: 2")
 
@@ -257,6 +259,7 @@ def test_numpy_and_a_machine_without_opencl_cannot_train(
     assert "the device numpy runs networks without OpenCL, slowly, but cannot train them" in done.stderr
 
 
+@pytest.mark.deep
 def test_a_named_network_learns_mnist(shared_data: Path, tmp_path: Path) -> None:
     text = (NETWORKS / "mnist-dense.yaml").read_text()
     path = tmp_path / "short.yaml"

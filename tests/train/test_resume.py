@@ -185,6 +185,7 @@ def test_another_training_is_refused_with_what_differs(
     assert "train.batch" not in said
 
 
+@pytest.mark.deep
 def test_a_full_disk_ends_it_and_room_lets_it_go_on(
     uninterrupted: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

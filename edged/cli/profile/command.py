@@ -87,7 +87,7 @@ def _profile_here(arguments: argparse.Namespace) -> int:
         compared = {"compared": reports[1].as_object()} if arguments.compare else {}
         print(json.dumps(reports[0].as_object() | compared))
     else:
-        show(reports[0].beside(reports[1]) if arguments.compare else reports[0].as_table())
+        show(reports[0].compared_with(reports[1]) if arguments.compare else reports[0].as_table())
     return 0
 
 

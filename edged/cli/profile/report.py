@@ -143,7 +143,7 @@ class Report:
         least_s = sum(min(1.0, kernel.share_of_bound(peaks)) * kernel.seconds for kernel in self.profile.kernels)
         return f" (the roofline's bound: {least_s * MS:.3f} ms)"
 
-    def beside(self, other: "Report") -> str:
+    def compared_with(self, other: "Report") -> str:
         """Format one line per layer, with the kernels of both plans and the ratio of their times."""
         pairs = side_by_side(self.profile.kernels, other.profile.kernels)
         wide = room_for_names((mine.cost.operator for mine, _ in pairs), COMPARE_COLUMNS)

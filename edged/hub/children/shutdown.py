@@ -14,8 +14,8 @@ from edged.messages import Stop
 
 PATIENCE = ((0.3, signal.SIGTERM), (1.2, signal.SIGKILL))  # seconds after Stop
 GIVEN_UP_S = 1.7  # a process that is blocked in the kernel cannot be killed
-LAST_WORDS_MS = 30
-LAST_WORDS_S = 0.2  # in all: cameras of other hosts keep sending
+FLUSH_MS = 30
+FLUSH_S = 0.2  # in all: cameras of other hosts keep sending
 MESSAGES_A_TURN = 256
 
 log = logging.getLogger("edged.hub")
@@ -48,7 +48,7 @@ def stop_children(
         _hear(links, take)
     ended_ns = now_ns()
     # messages that are still on their way
-    while seconds_since(ended_ns) < LAST_WORDS_S and links.wait(LAST_WORDS_MS):
+    while seconds_since(ended_ns) < FLUSH_S and links.wait(FLUSH_MS):
         _hear(links, take)
 
 

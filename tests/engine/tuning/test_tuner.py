@@ -47,6 +47,7 @@ def tune(device: Device, tmp_path: Path) -> Tune:
     return tune
 
 
+@pytest.mark.deep
 def test_the_best_right_candidate_is_chosen_from_then_on(tune: Tune, device: Device, tmp_path: Path) -> None:
     *_, last = tune()
 
