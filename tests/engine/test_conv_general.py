@@ -50,10 +50,10 @@ def test_no_work_item_is_larger_than_the_image_or_mixes_groups(lab: Lab) -> None
 @pytest.mark.parametrize(
     ("gpu", "tile"),
     [
-        ("Mali-T620 (Panfrost)", (1, 2)),
-        ("Mali-T860", (1, 2)),
-        ("Mali-G52 (Panfrost)", (2, 2)),
-        ("Mali-G610 r0p0", (4, 1)),
+        ("Mali-T620 (Panfrost)", (4, 1)),
+        ("Mali-T860", (4, 1)),
+        ("Mali-G52 (Panfrost)", (4, 2)),
+        ("Mali-G610 r0p0", (4, 2)),
         ("NVIDIA H200", (4, 2)),
     ],
 )

@@ -85,8 +85,9 @@ def test_all_kernels_of_a_network_compile(reports: Mapping[str, Report], gpu: st
     assert not [finding for finding in findings(report.launches) if finding.startswith(("failed", "group"))]
 
 
-def test_no_kernel_that_is_chosen_without_tuning_spills(reports: Mapping[str, Report]) -> None:
-    assert not [finding for finding in findings(reports["g610"].launches) if finding.startswith("registers")]
+@pytest.mark.parametrize("gpu", OF_A_NETWORK)
+def test_no_kernel_that_is_chosen_without_tuning_spills(reports: Mapping[str, Report], gpu: str) -> None:
+    assert not [finding for finding in findings(reports[gpu].launches) if finding.startswith("registers")]
 
 
 def test_the_multiply_adds_of_the_model_are_those_of_the_network(reports: Mapping[str, Report]) -> None:

@@ -10,7 +10,7 @@ from tools.mali.loops import known_loops, without_inner_loops
 
 
 def test_what_is_inside_the_loops_counts_as_often_as_they_run() -> None:
-    whole, without = statistics(arith=6, ldst=9, loops=3), statistics(arith=2, ldst=5)
+    whole, without = statistics(arith=6, ldst=9, loops=1), statistics(arith=2, ldst=5)
 
     cost = cost_of(convolution(items=640), whole, without, BIFROST, cores=4)
 
@@ -20,15 +20,25 @@ def test_what_is_inside_the_loops_counts_as_often_as_they_run() -> None:
     assert cost.busiest == cost.cycles["ldst"]
 
 
-@pytest.mark.parametrize(("span", "loops", "passes"), [(16, 3, 144), (3, 2, 9), (1, 1, 3), (3, 0, 1)])
+@pytest.mark.parametrize(
+    ("span", "loops", "passes"), [(16, 4, 576), (16, 3, 144), (3, 2, 9), (1, 1, 3), (3, 0, 1)]
+)
 def test_loops_that_the_compiler_unrolled_are_a_part_of_what_it_counts(span: int, loops: int, passes: int) -> None:
     whole, without = statistics(arith=6, ldst=9, loops=loops), statistics(arith=2, ldst=5)
 
-    assert cost_of(convolution(SPAN=span), whole, without, BIFROST, cores=4).passes == passes
+    launch = convolution(kernel="conv_vector", SPAN=span)
+
+    assert cost_of(launch, whole, without, BIFROST, cores=4).passes == passes
+
+
+def test_an_image_of_few_channels_takes_a_step_for_all_of_them() -> None:
+    whole, without = statistics(arith=6, ldst=9, loops=1), statistics(arith=2, ldst=5)
+
+    assert cost_of(convolution(SPAN=3, IN_BLOCK=1), whole, without, BIFROST, cores=4).passes == 9
 
 
 def test_a_kernel_that_does_not_compile_without_its_loops_counts_as_inside_them() -> None:
-    cost = cost_of(convolution(items=640), statistics(arith=6, ldst=9, loops=3), None, BIFROST, cores=4)
+    cost = cost_of(convolution(items=640), statistics(arith=6, ldst=9, loops=1), None, BIFROST, cores=4)
 
     assert cost.cycles["arith"] == 640 / 4 * 6 * 144
 

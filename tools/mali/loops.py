@@ -30,6 +30,11 @@ def _lanes_of_inputs(defines: Mapping[str, int]) -> int:
     return defines["IN_BLOCKS"] * defines["IN_BLOCK"] // defines["LANES"]
 
 
+def _positions_of_blocks(defines: Mapping[str, int]) -> int:
+    together = defines["SPAN"] if defines["IN_BLOCK"] == 1 and defines["SPAN"] <= 4 else 1
+    return defines["SPAN"] // together * defines["KERNEL_H"] * defines["KERNEL_W"]
+
+
 def _tiles(defines: Mapping[str, int]) -> int:
     return ceil_div(defines["RUN"], defines["TILE"])
 
@@ -57,7 +62,7 @@ TILES_OF_BYTES = Nest(inner=(BLOCKS, ROWS, COLUMNS), without="KERNEL_W")
 NESTS: Mapping[str, Nest] = {
     "average_pool": Nest(around=(RUN, ROWS, COLUMNS)),
     "conv_depthwise": Nest(around=(_of("BAND"), _tiles), inner=(ROWS,), without="KERNEL_H"),
-    "conv_general": Nest(inner=(ROWS, COLUMNS, BLOCKS), without="SPAN"),
+    "conv_general": Nest(inner=(_positions_of_blocks,), without="SPAN"),
     "conv_naive": Nest(inner=(_of("GROUP_INPUTS"), ROWS, COLUMNS), without="KERNEL_W"),
     "conv_vector": Nest(inner=(BLOCKS, ROWS, COLUMNS, _of("IN_BLOCK")), without="KERNEL_W"),
     "conv_winograd": Nest(kept=(_side, _side), inner=(_of("IN_BLOCKS"), _of("IN_BLOCK")), without="IN_BLOCKS"),

@@ -5,7 +5,7 @@ from itertools import product
 
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch
-from edged.engine.variants.convolution import convolution_defines, packed
+from edged.engine.variants.convolution import convolution_defines, halo_of_window, packed
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Conv
 
@@ -14,9 +14,9 @@ OUTS = (1, 2, 4)
 GROUPS = (WORK_GROUP, 16, 32, 128, 256)
 # vectors of sums that leave a GPU's registers enough work-items at once; more are for the tuner only
 MOST_SUMS = 8
-# Largest tiles, TILE×OUTS, that Mesa's compilers keep in registers of Midgard, Bifrost and Valhall, and that cost
-# fewest cycles there (docs/explanation/mali.md). No board has run them.
-MALI_TILES = ((r"mali-t", (1, 2)), (r"mali-g(31|51|52|71|72|76)\b", (2, 2)), (r"mali-g", (4, 1)))
+# Largest tiles, TILE×OUTS, that Mesa's compilers keep in registers of Midgard, and of Bifrost and Valhall, and
+# that cost fewest cycles there (docs/explanation/mali.md). No board has run them.
+MALI_TILES = ((r"mali-t", ((4, 1),)), (r"mali-g", ((8, 1), (4, 2))))
 IN_FLIGHT = 4 * WORK_GROUP  # work-items that keep one compute unit busy while others wait for memory
 
 
@@ -36,9 +36,9 @@ def _cost(site: Site[Conv], tile: int, outs: int) -> tuple[bool, float]:
 
 
 def _fits_registers(device: str, tile: int, outs: int) -> bool:
-    for name, (widest, most_outs) in MALI_TILES:
+    for name, largest in MALI_TILES:
         if re.search(name, device):
-            return tile <= widest and outs <= most_outs
+            return any(tile <= widest and outs <= most_outs for widest, most_outs in largest)
     return tile * outs <= MOST_SUMS
 
 
@@ -62,4 +62,4 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     )
 
 
-CONV_GENERAL = Variant("conv_general", _launches, _parameters)
+CONV_GENERAL = Variant("conv_general", _launches, _parameters, halo_of_window)
