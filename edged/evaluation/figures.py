@@ -125,6 +125,6 @@ def interval(right: int, count: int) -> tuple[float, float]:
 
 
 def worst(answers: Sequence[PictureAnswer], count: int) -> list[int]:
-    """Return the places of the `count` wrong answers with the highest scores, the worst first."""
+    """Return the indices of the `count` wrong answers with the highest scores, the worst first."""
     wrong = [index for index, answer in enumerate(answers) if answer.is_read and not answer.is_right]
     return sorted(wrong, key=lambda index: -answers[index].score)[:count]

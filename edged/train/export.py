@@ -26,8 +26,8 @@ X, BEFORE = "x", "before"  # what the activation reads, and what the step before
 # Sets up to 21 have nodes for GELU, Hardswish, Mish and norms of groups, which become several here; but converters
 # for NPUs read older sets alone: that for the RK3588 up to 19, one of its versions up to 15.
 OPSET, IR_VERSION = 13, 8
-KIND_OF_COMBINATION = {kind: name for name, kind in onnx_names.COMBINATIONS.items()}
-KIND_OF_REDUCTION = {kind: name for name, kind in onnx_names.REDUCTIONS.items()}
+NAME_OF_COMBINATION = {kind: name for name, kind in onnx_names.COMBINATIONS.items()}
+NAME_OF_REDUCTION = {kind: name for name, kind in onnx_names.REDUCTIONS.items()}
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class _Nodes:
         if operator.constant is not None:
             inputs.append(self._weight(operator, "constant", operator.constant[np.newaxis]))
         ordered = inputs[::-1] if operator.is_reversed else inputs
-        self._node(KIND_OF_COMBINATION[operator.kind], operator.name, ordered, operator.output)
+        self._node(NAME_OF_COMBINATION[operator.kind], operator.name, ordered, operator.output)
 
     @write.register
     def _concat(self, operator: operators.Concat) -> None:
@@ -292,7 +292,7 @@ class _Nodes:
             axes = self._constant(f"{operator.name}.axes", np.array([1], np.int64))
             self._node("ReduceSum", operator.name, [*operator.inputs, axes], operator.output, keepdims=1)
         else:
-            kind = KIND_OF_REDUCTION[operator.kind]
+            kind = NAME_OF_REDUCTION[operator.kind]
             self._node(kind, operator.name, operator.inputs, operator.output, axes=[1], keepdims=1)
 
     @write.register

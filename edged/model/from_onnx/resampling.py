@@ -2,7 +2,7 @@
 
 Formulas are those of the ONNX operator specification (https://onnx.ai/onnx/operators/onnx__Resize.html). Sizes and
 coordinates are computed in float32, and corners by whole sizes, as onnxruntime does: a scale that an exporter
-wrote as wanted ÷ given size then makes the size and takes the pixels that it did in the framework.
+wrote as size out ÷ size in then makes the size and takes the pixels that it did in the framework.
 """
 
 import math
@@ -41,7 +41,7 @@ class Resampling:
 
 
 def table(node: OnnxNode, axis: Resampling) -> tuple[Int32, Float32]:
-    """Return places and weights, each [wanted, taps]; weights are 0 beyond a region. Raises ModelError."""
+    """Return indices and weights, each [size_out, taps]; weights are 0 beyond a region. Raises ModelError."""
     mode = node.text("mode", "nearest")
     if not axis.changes:
         return np.arange(axis.size_in, dtype=np.int32)[:, None], np.ones((axis.size_in, 1), np.float32)
@@ -52,7 +52,7 @@ def table(node: OnnxNode, axis: Resampling) -> tuple[Int32, Float32]:
 
 
 def is_beyond(node: OnnxNode, axis: Resampling) -> NDArray[np.bool_]:
-    """Return which pixels, [wanted], lie outside of the input and become the extrapolation value."""
+    """Return which pixels, [size_out], lie outside of the input and become the extrapolation value."""
     if coordinate_mode(node) != BY_REGION or not axis.changes:
         return np.zeros(axis.size_out, np.bool_)
     x = _coordinates(node, axis)
@@ -69,7 +69,7 @@ def is_old(node: OnnxNode) -> bool:
 
 
 def _coordinates(node: OnnxNode, axis: Resampling) -> Float32:
-    """Return where each pixel of the output lies in the input, [wanted]. Raises ModelError for another mode."""
+    """Return where each pixel of the output lies in the input, [size_out]. Raises ModelError for another mode."""
     mode = coordinate_mode(node)
     if mode not in COORDINATES:
         raise ModelError(f"attribute coordinate_transformation_mode is not supported as {mode}")
@@ -109,7 +109,7 @@ COORDINATES: Mapping[str, Callable[[Float32, Resampling], Float32]] = {
 
 
 def _nearest(node: OnnxNode, x: Float32, axis: Resampling) -> tuple[Float32, Float32]:
-    """Return the nearest pixels, [wanted, 1], and weights of 1.
+    """Return the nearest pixels, [size_out, 1], and weights of 1.
 
     Before operator set 11 it is the one before, or the one behind in a smaller image.
     """
@@ -161,10 +161,10 @@ def _cubic(part: Float32, a: float) -> Float32:
 
 
 def resized(size_in: int, scale: np.float32) -> int:
-    """Return floor(given · scale), in float32 as onnxruntime: ONNX's shape inference may find a pixel less."""
+    """Return floor(size_in · scale), in float32 as onnxruntime: ONNX's shape inference may find a pixel less."""
     return math.floor(np.float32(size_in) * scale)
 
 
 def rounded(size_in: int, scale: np.float32) -> int:
-    """Return given · scale, in float32, to the nearest whole number; halves up."""
+    """Return size_in · scale, in float32, to the nearest whole number; halves up."""
     return math.floor(float(np.float32(size_in) * scale) + 0.5)
