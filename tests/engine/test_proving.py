@@ -11,6 +11,7 @@ from edged.config import ModelConfig, Precision
 from edged.engine import runtime as runtime_module
 from edged.engine.device import Device
 from edged.engine.layout import Elements, Tensor, memory_for
+from edged.engine.programs import source_of
 from edged.engine.proving import Examined, examine
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Rules
@@ -33,6 +34,20 @@ from tests.engine.wrong_kernels import (
     Change,
     wrong_kernel,
 )
+
+WRONG_VARIANTS: list[tuple[Change, str]] = [
+    (MAX_IS_MIN, "auto"),
+    (WRONG_DENSE, "auto"),
+    (WRONG_VECTOR, "vector"),
+    (("conv_general", "w[p] = LOAD", "w[p] = -LOAD"), "general"),
+    (("conv_winograd", "BIAS_OF(block) + pixels[y]", "BIAS_OF(block) - pixels[y]"), "winograd"),
+    (("conv_naive", "sum = bias[channel]", "sum = 0"), "naive"),
+    (("add", "y, x)) +", "y, x)) -"), "auto"),
+    (("activate", "ACTIVATION_OF(v), block", "-ACTIVATION_OF(v), block"), "auto"),
+    (("average_pool", "sum / count", "sum"), "auto"),
+    (("flatten", "? LOAD(", "? -LOAD("), "auto"),
+    (("softmax", "v * inverse", "v"), "auto"),
+]
 
 
 def examined(
@@ -138,23 +153,15 @@ def test_an_operator_on_windows_of_an_image_is_compared_too(device: Device, prog
     assert (found.wrong, "combine" in found.variants) == ((), True)
 
 
+@pytest.mark.parametrize(("file", "right", "wrong"), [change for change, _ in WRONG_VARIANTS])
+def test_each_line_that_is_made_wrong_is_in_its_kernel(file: str, right: str, wrong: str) -> None:
+    with wrong_kernel((file, right, wrong)):
+        assert wrong in source_of(file)
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize(
-    ("change", "conv"),
-    [
-        (MAX_IS_MIN, "auto"),
-        (WRONG_DENSE, "auto"),
-        (WRONG_VECTOR, "vector"),
-        (("conv_general", "MULTIPLY(sum[o][t], w, pixels[t])", "MULTIPLY(sum[o][t], w, -pixels[t])"), "general"),
-        (("conv_winograd", "BIAS_OF(block) + pixels[y]", "BIAS_OF(block) - pixels[y]"), "winograd"),
-        (("conv_naive", "sum = bias[channel]", "sum = 0"), "naive"),
-        (("add", "y, x)) +", "y, x)) -"), "auto"),
-        (("activate", "ACTIVATION_OF(v), block", "-ACTIVATION_OF(v), block"), "auto"),
-        (("average_pool", "sum / count", "sum"), "auto"),
-        (("flatten", "? LOAD(", "? -LOAD("), "auto"),
-        (("softmax", "v * inverse", "v"), "auto"),
-    ],
-    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+    ("change", "conv"), WRONG_VARIANTS, ids=lambda value: value[0] if isinstance(value, tuple) else ""
 )
 def test_a_wrong_variant_is_named_and_no_other(
     network_device: Device, programs_directory: Path, change: Change, conv: str
