@@ -29,7 +29,7 @@ class Stream:
         self.address = f"tcp://127.0.0.1:{free_port()}"
         self.socket = bind(context, zmq.XPUB, ENDPOINT, self.address, 100, self.guard, bounds=SUBSCRIBER)
         self.topics = HeldTopics(self.socket)
-        self.guard.bound_topics(ENDPOINT, self.topics.by_connection)
+        self.guard.bound_topics(ENDPOINT, self.topics)
 
     def subscriber(self, *topics: bytes) -> zmq.Socket[bytes]:
         """Return one that is served."""

@@ -16,6 +16,7 @@ STALLED_NS = 5 * NANOSECONDS  # without a read; heartbeats drop most such connec
 
 _ACKED_AND_RECEIVED = struct.Struct("=QQ")  # of linux/tcp.h's tcp_info, since Linux 4.1
 _AT = 120
+_OF_LINUX_4_1 = _AT + _ACKED_AND_RECEIVED.size
 _LAST_DATA_RECEIVED_AT = 52  # milliseconds ago
 _ESTABLISHED = 1
 
@@ -70,9 +71,11 @@ class Connection:
 
     def fault(self, bounds: Bounds, now_ns: int) -> str:
         """Return why it must be disconnected, or an empty text. Only TCP counts its bytes."""
-        acked, self._received = self._bytes()
-        if self._received > self._allowed(bounds):
-            return "too_much"
+        acked, received = self._bytes()
+        if received != self._received:
+            self._received = received
+            if received > self._allowed(bounds):
+                return "too_much"
         if acked != self._acked:
             self._acked, self._moved_ns = acked, now_ns
         elif now_ns - self._moved_ns > STALLED_NS and self._is_tcp:
@@ -83,8 +86,10 @@ class Connection:
 
     def unusual_bytes(self, bounds: Bounds) -> float:
         """Return the bytes beyond the usual ones, as of the last `fault`; 0 for one that was disconnected."""
+        if self.is_cut or self._received <= bounds.usual:  # of a thousand, almost all
+            return 0.0
         usual = bounds.usual + bounds.a_second * seconds_since(self._since_ns)
-        return 0.0 if self.is_cut else max(0.0, self._received - usual)
+        return max(0.0, self._received - usual)
 
     def _allowed(self, bounds: Bounds) -> float:
         allowed = bounds.burst + bounds.a_second * seconds_since(self._since_ns)
@@ -111,7 +116,7 @@ class Connection:
 
     def _bytes(self) -> tuple[int, int]:
         info = self._info()
-        if len(info) < _AT + _ACKED_AND_RECEIVED.size:
+        if len(info) < _OF_LINUX_4_1:
             return 0, 0
         acked, received = _ACKED_AND_RECEIVED.unpack_from(info, _AT)
         return acked, received

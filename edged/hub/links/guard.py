@@ -13,7 +13,8 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Protocol
 
 import zmq
 from zmq.utils.monitor import parse_monitor_message
@@ -42,7 +43,15 @@ BY_ZAP = "by_zap"  # counted by Zap, which knows the key
 UNSEEN = "an unknown address"
 
 
-Topics = Callable[[], Counter[int]]  # the bytes of topics that each connection has brought, by its descriptor
+class SubscribedTopics(Protocol):
+    """Topics of an endpoint's connections. `are_more`: whether there are some that libzmq has not added yet."""
+
+    are_more: bool
+
+    def by_connection(self) -> Counter[int]:
+        """Return the bytes of topics that each connection has brought, by libzmq's descriptor."""
+
+
 MOST = 1 << 20  # connections times bytes of topics: if all leave together, libzmq takes 0.1 s (90 ns for each)
 AT_ONCE = 5  # disconnections for topics between two checks, for each costs all others
 
@@ -98,9 +107,9 @@ class Endpoint:
                 case zmq.EVENT_HANDSHAKE_FAILED_AUTH:
                     self._failure = BY_ZAP
 
-    def look(self, topics: Topics | None) -> None:
+    def look(self, topics: SubscribedTopics | None) -> None:
         """Disconnect connections that exceed the bounds. Only TCP counts its bytes. `topics`: to bound."""
-        if self._pace:
+        if self._pace and not (topics and topics.are_more):
             self._pace.checked()
         if self.is_idle:
             return
@@ -111,7 +120,7 @@ class Endpoint:
         if self._bounds.together is not None:
             self._cut_the_largest(self._bounds.together)
         if topics:
-            self._cut_for_topics(topics())
+            self._cut_for_topics(topics.by_connection())
 
     def cut(self, descriptor: int, reason: str) -> None:
         """Disconnect the connection with this descriptor of libzmq."""
@@ -192,7 +201,7 @@ def _why(connection: Connection | None, failure: str) -> str:
 
 SHORTEST_S, LONGEST_S, IDLE_S = 0.02, 0.5, 1.0  # seconds between two checks of all connections
 FASTEST = 1 << 33  # bytes a second, more than a network brings
-SHARE = 30  # checks take at most one part in this many of the time
+SHARE = 10  # checks take at most one part in this many of the time
 RESTART_S = 0.5  # seconds until a failed thread restarts; no peer is accepted meanwhile
 
 
@@ -214,7 +223,7 @@ class Guard:
         self._endpoints: list[Endpoint] = []
         self._new: queue.SimpleQueue[Endpoint] = queue.SimpleQueue()
         self._to_cut: queue.SimpleQueue[tuple[str, int, str]] = queue.SimpleQueue()
-        self._topics: dict[str, Topics] = {}  # by endpoint
+        self._topics: dict[str, SubscribedTopics] = {}  # by endpoint
         self._cut_all = threading.Event()
         self._stopped = threading.Event()
         self._called = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)  # wakes the thread
@@ -254,7 +263,7 @@ class Guard:
             self._cut_all.set()
             self._call()
 
-    def bound_topics(self, name: str, topics: Topics) -> None:
+    def bound_topics(self, name: str, topics: SubscribedTopics) -> None:
         """Disconnect peers of endpoint `name` that hold too many `topics`. Call it before any has connected."""
         self._topics[name] = topics
 

@@ -3,7 +3,8 @@
 libzmq adds the topics of a new subscriber before the guard can see how many bytes they are, and removes those of
 one that leaves by a walk over the topics of all others. 150 subscribers that connect together with thousands of
 topics each, are disconnected and connect again held up everybody's stream for 10 s. libzmq has no bound for that;
-if few are admitted between two checks of the guard, they are disconnected before the next ones cost anything.
+if few are admitted between two checks of the guard, and none while it still adds topics, they are disconnected
+before the next ones cost anything.
 """
 
 import math
@@ -11,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 
-EACH_CHECK = 15  # peers
+EACH_CHECK = 8  # peers
 EACH_CHECK_OF_A_CROWD = 1  # after one was disconnected because it sent too much
 CROWD_S = 10.0  # seconds for which such a disconnection counts
 PATIENCE_S = 1.8  # by then libzmq has ended the handshake: see HANDSHAKE_IVL in `sockets`

@@ -19,7 +19,7 @@ from edged.transport.address import host_and_port, is_ipc, is_ipv6
 from edged.transport.client_socket import by_heartbeats
 
 LARGEST_MESSAGE = 1024  # bytes that a subscriber (a topic) or a replay client may send at once
-RECEIVE_BUFFER = 32_768  # bytes in the kernel; a peer that sends faster than we read must buffer the rest
+RECEIVE_BUFFER = 2304  # bytes in the kernel, the least that it has: what a flood sends ahead, libzmq must read
 LARGEST_BUFFER = 1_048_576  # a frame and its header
 SEND_BUFFER = 262_144
 # 64 topics of 60 bytes, encrypted; then heartbeats. Topics cost libzmq time: a microsecond each to subscribe,

@@ -66,7 +66,7 @@ class Publisher:
         socket = bind(context, zmq.XPUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
         self.sender = StreamSender(socket, services)
         if guard:
-            guard.bound_topics("publish.address", self.sender.topics.by_connection)
+            guard.bound_topics("publish.address", self.sender.topics)
 
     def stop(self) -> None:
         """Close the socket at once."""

@@ -170,6 +170,7 @@ class HeldTopics:
 
         `poll` does not hold the interpreter's lock meanwhile, which `get(EVENTS)` would.
         """
+        self.are_more = True  # as far as the guard knows, which admits nobody meanwhile
         for _ in range(AT_ONCE):
             self.are_more = bool(self._socket.poll(0))
             if not self.are_more:
