@@ -153,7 +153,7 @@ class LiveSettings:
         for role, name in map(parse_peer, self._node.links.elsewhere - peers):
             if role is Role.WORKER:
                 self._node.workers.remove(name)
-        self._node.links.elsewhere = peers
+        self._node.links.expect(peers)
 
 
 HALF_WRITTEN_NS = NANOSECONDS

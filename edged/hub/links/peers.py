@@ -20,7 +20,7 @@ from edged.hub.links.connection import Bounds
 from edged.hub.links.guard import Guard
 from edged.hub.links.sockets import LIVE_THREAD, OTHERS, bind, receive_parts, send_parts, serve_in
 from edged.hub.service_threads import ServiceThreads
-from edged.messages import ClockAnswer, ClockRequest, LinkMessage, Stop, decode, encode
+from edged.messages import CameraHello, ClockAnswer, ClockRequest, LinkMessage, Stop, WorkerHello, decode, encode
 from edged.transport.client_socket import by_the_kernel
 from edged.transport.keys import load_allowed, load_pair
 
@@ -187,6 +187,7 @@ class Links:
         self._doors = [inner, *([outer] if outer else [])]
         self._has_keys = outer is not None and outer.has_keys
         self.elsewhere = elsewhere
+        self._leaving: frozenset[str] = frozenset()  # no longer in the config, and perhaps still connected
 
     @property
     def sockets(self) -> list[zmq.Socket[bytes]]:
@@ -209,6 +210,15 @@ class Links:
     def listen_at(self, address: str) -> None:
         """Listen for children at another ipc address too. Raises OSError."""
         self._inner.listen_at(address)
+
+    def expect(self, elsewhere: frozenset[str]) -> None:
+        """Expect these cameras and workers of other hosts from now on.
+
+        One that is no longer among them may have sent more before it reads its `Stop`: that is dropped, and the
+        peer is rejected only if it connects again.
+        """
+        self._leaving = (self._leaving | self.elsewhere) - elsewhere
+        self.elsewhere = elsewhere
 
     def shut(self) -> None:
         """Stop listening for other hosts: their processes continue independently of this hub."""
@@ -237,10 +247,18 @@ class Links:
         while self._outer in self._doors and (received := self._outer.receive()):
             if not (problem := self._problem(received)):
                 return received
-            log.warning("%s is refused: %s", received.peer.replace("/", " "), problem)
-            self._outer.send(received.peer, Stop(refused=problem))
-            self._outer.reject(received.header, "not_expected")
+            self._outer.send(
+                received.peer, Stop(refused=problem)
+            )  # again, if it is leaving: it may have missed one
+            if not self._is_leaving(received):
+                log.warning("%s is refused: %s", received.peer.replace("/", " "), problem)
+                self._outer.reject(received.header, "not_expected")
         return None
+
+    def _is_leaving(self, received: Received) -> bool:
+        if isinstance(received.message, CameraHello | WorkerHello):
+            self._leaving -= {received.peer}
+        return received.peer in self._leaving
 
     def _problem(self, received: Received) -> str:
         role = received.role
