@@ -157,6 +157,7 @@ def test_the_process_ends_of_a_test_that_does_not_return_to_python(checkout: pyt
     )
 
 
+@pytest.mark.deep
 def test_a_test_that_is_skipped_the_second_time_has_not_passed(checkout: pytest.Pytester) -> None:
     assert run(checkout, test_a=SKIPS_ALONE).ret == pytest.ExitCode.TESTS_FAILED
 

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
@@ -34,6 +35,7 @@ def row(answer: ArchiveAnswer) -> dict[str, Any]:
     return {**asdict(answer), **(top[0] if top else {}), "top": top}
 
 
+@pytest.mark.deep
 @given(st.lists(ANSWERS))
 def test_a_file_holds_the_table_that_pyarrow_makes(answers: list[ArchiveAnswer]) -> None:
     with TemporaryDirectory() as folder:

@@ -33,6 +33,7 @@ def port() -> int:
     return free_port()
 
 
+@pytest.mark.deep
 def test_a_state_that_changes_while_the_broker_hangs_is_the_newest_one_afterwards(
     tmp_path: Path, port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -51,6 +52,7 @@ def test_a_state_that_changes_while_the_broker_hangs_is_the_newest_one_afterward
             assert heard.last[TOPIC] == "closed"
 
 
+@pytest.mark.deep
 def test_a_thousand_cameras_are_all_retained_and_again_by_a_broker_that_forgets_everything(
     tmp_path: Path, port: int
 ) -> None:

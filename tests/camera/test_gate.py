@@ -160,7 +160,7 @@ def still_at(pictures: Iterable[Pixels], still_s: float = 10) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("bit_rate", [500_000, 2_000_000])
+@pytest.mark.parametrize("bit_rate", [500_000, pytest.param(2_000_000, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("gop", [FPS, 4 * FPS])
 def test_a_sensor_that_hangs_behind_a_living_encoder_is_still(bit_rate: int, gop: int) -> None:
     last = room(5)
@@ -192,6 +192,7 @@ def test_a_scene_in_which_something_changes_slowly_is_not_still(scene: Callable[
     assert not still_at(streamed(map(scene, range(20 * FPS)), 500_000, 2 * FPS))
 
 
+@pytest.mark.deep
 def test_a_living_sensor_before_a_still_scene_in_constant_light_is_still_too() -> None:
     assert still_at(streamed((room(number) for number in range(15 * FPS)), 500_000, 2 * FPS))
 

@@ -90,6 +90,7 @@ def test_a_stream_may_change_its_shape() -> None:
         camera.close()
 
 
+@pytest.mark.deep
 def test_a_stream_of_av1_is_read() -> None:
     with sending(encoded_apart(recording, WIDE, "libsvtav1", "matroska", seconds=8), seconds=8) as url:
         camera = HttpCamera(url)

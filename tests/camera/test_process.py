@@ -8,6 +8,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import pytest
 
 from edged.messages import Capture, SnapshotSettings, Stop
 from edged.messages.preparation import Resize
@@ -113,6 +114,7 @@ def test_snapshots_come_while_they_are_asked_for_each_of_a_frame_that_was_sent(t
         assert snapshot.captured_at == frame.frame.captured_at
 
 
+@pytest.mark.deep
 def test_a_video_comes_in_real_time_and_ends(tmp_path: Path) -> None:
     video = write_video(tmp_path / "clip.avi", [plain(90)] * 20, fps=50)
 
@@ -165,6 +167,7 @@ def test_many_grants_at_once_lose_nothing(tmp_path: Path) -> None:
     assert report.count.dropped == {}
 
 
+@pytest.mark.deep
 def test_a_hub_that_is_slow_to_read_gets_fewer_frames_and_none_is_lost_from_the_count(tmp_path: Path) -> None:
     video = write_video(tmp_path / "clip.avi", [plain(90)] * 400, fps=1000)
 

@@ -4,8 +4,10 @@ import io
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
+from edged.cli import run_command_line
 from edged.engine.device import list_devices
 
 DEVICES = ["numpy", *(["auto"] if list_devices() else [])]
@@ -19,6 +21,14 @@ def edged(*arguments: str | Path | int, env: dict[str, str] | None = None) -> su
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return done
+
+
+def edged_here(*arguments: str | Path | int) -> subprocess.CompletedProcess[str]:
+    """Run `edged …` in this process: another one imports for a second before it says what is wrong."""
+    command = [str(each) for each in arguments]
+    with redirect_stdout(io.StringIO()) as output, redirect_stderr(io.StringIO()) as errors:
+        code = run_command_line(command)
+    return subprocess.CompletedProcess(command, code, output.getvalue(), errors.getvalue())
 
 
 class Terminal(io.StringIO):

@@ -13,7 +13,7 @@ from edged.model.model_part import whole_model
 from edged.model.package import load_model
 from edged.runtime.numpy_runtime import NumpyRuntime
 from edged.system.machine_state import Account
-from tests.cli.command import edged
+from tests.cli.command import edged_here
 from tests.cli.models import small_network
 from tests.system.scripted_machine import ScriptedMachine
 
@@ -27,7 +27,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_program_reads_one_object(model: Path) -> None:
-    found = json.loads(edged("bench", "--model", model, "--batch", 2, "--runs", 5, "--json").stdout)
+    found = json.loads(edged_here("bench", "--model", model, "--batch", 2, "--runs", 5, "--json").stdout)
 
     assert found.keys() >= KEYS
     assert (found["size"], found["batch"], found["runs"]) == (16, 2, 5)
@@ -56,15 +56,16 @@ def test_figures_are_of_one_state_of_the_machine_and_the_output_says_which(model
 
 @pytest.mark.deep
 def test_two_variants_are_set_side_by_side(model: Path) -> None:
-    done = edged("bench", "--model", model, "--runs", 2, "--compare", "naive")
+    done = edged_here("bench", "--model", model, "--runs", 2, "--compare", "naive")
 
     assert done.returncode == 0
     words = [line.split()[0] for line in done.stdout.splitlines()[1:5]]
     assert words == ["convolution", "auto", "naive", "naive"]
 
 
+@pytest.mark.deep
 def test_random_weights_are_announced() -> None:
-    done = edged("bench", "--model", "resnet18", "--size", 32, "--runs", 1, "--device", "numpy", "--json")
+    done = edged_here("bench", "--model", "resnet18", "--size", 32, "--runs", 1, "--device", "numpy", "--json")
 
     assert "random weights" in done.stderr
     assert json.loads(done.stdout)["random_weights"]
@@ -84,7 +85,7 @@ def test_random_weights_are_announced() -> None:
     ],
 )
 def test_a_mistake_is_one_clear_error(model: Path, mistake: tuple[str | int, ...], code: int, words: str) -> None:
-    done = edged("bench", "--model", model, *mistake)
+    done = edged_here("bench", "--model", model, *mistake)
 
     assert (done.returncode, done.stdout) == (code, "")
     assert words in done.stderr

@@ -61,6 +61,7 @@ def test_joules_and_right_answers_stand_beside_the_time(
     assert found["seconds"]["median"] > 0
 
 
+@pytest.mark.deep
 def test_the_table_says_how_joules_are_known_and_why_labels_are_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,6 +102,7 @@ def test_each_precision_has_joules_and_right_answers(
     assert all(found["accuracy"]["frames"] == len(LABELS) for found in by_precision.values())
 
 
+@pytest.mark.deep
 def test_one_precision_is_measured_where_it_was_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = (*model_in(tmp_path), "--sysfs", tmp_path, "--watts-per-core", 5, "--precision", "fp32")
 

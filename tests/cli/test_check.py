@@ -21,7 +21,7 @@ from edged.model.package import load_model
 from tests.camera.motion_jpeg import MotionJpeg, serving
 from tests.cli import models
 from tests.cli.checking import check, config_file
-from tests.cli.command import DEVICES, NO_OPENCL, edged
+from tests.cli.command import DEVICES, NO_OPENCL, edged, edged_here
 from tests.eventually import free_port
 from tests.runtime.answers import answer
 
@@ -284,7 +284,7 @@ def test_mistakes_of_a_config_are_reported_with_their_lines(tmp_path: Path) -> N
     file = tmp_path / "config.yaml"
     file.write_text("cameras: {demo: {sourse: x}}\nmodle: {}\n")
 
-    done = edged("check", file)
+    done = edged_here("check", file)
 
     assert done.returncode == 2
     assert f"{file}:1:" in done.stdout
@@ -301,7 +301,7 @@ def test_what_is_valid_beside_mistakes_is_checked_at_once(tmp_path: Path) -> Non
         "states: {door: {labels: [open]}}\n"
     )
 
-    done = edged("check", file, "--json")
+    done = edged_here("check", file, "--json")
 
     found = json.loads(done.stdout)
     texts = {each["what"]: each["text"] for each in found["findings"]}
@@ -323,14 +323,14 @@ def test_what_is_valid_beside_mistakes_is_checked_at_once(tmp_path: Path) -> Non
 def test_no_device_is_tried_with_another_model_than_the_file_says(tmp_path: Path, section: str) -> None:
     file = config_file(tmp_path, f"workers: [{{device: numpy}}]\n{section}: 3")
 
-    done = edged("check", file)
+    done = edged_here("check", file)
 
     assert f"runs the model (not tried: a mistake in {section})" in done.stdout
 
 
 @pytest.mark.parametrize("cameras", ["[]", "{a b: {source: 0}}", "{demo: {source: -1}}"])
 def test_without_a_valid_camera_none_is_made_up(tmp_path: Path, cameras: str) -> None:
-    done = edged("check", config_file(tmp_path, f"cameras: {cameras}\nworkers: [{{device: numpy}}]"))
+    done = edged_here("check", config_file(tmp_path, f"cameras: {cameras}\nworkers: [{{device: numpy}}]"))
 
     assert done.returncode == 2
     assert "error    config" in done.stdout

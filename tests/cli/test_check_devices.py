@@ -11,7 +11,7 @@ from edged.engine.device import list_devices
 from edged.model import reference
 from edged.system.paths import cache_directory
 from tests.cli.checking import check, config_file
-from tests.cli.command import edged
+from tests.cli.command import edged_here
 from tests.e2e.faulty_worker import break_worker
 from tests.engine.wrong_kernels import WRONG_VECTOR, Change
 
@@ -61,7 +61,7 @@ def test_the_next_device_runs_the_model_where_the_first_does_not_compile_it(
 ) -> None:
     break_worker(monkeypatch, "EDGED_TEST_WRONG_KERNEL", json.dumps(REJECTED))
 
-    done = edged("check", config_file(tmp_path, CPU_FIRST), "--json")
+    done = edged_here("check", config_file(tmp_path, CPU_FIRST), "--json")
 
     found = {each["what"]: each for each in json.loads(done.stdout)["findings"]}
     assert done.returncode == 0
@@ -126,7 +126,7 @@ def test_quick_tries_no_device_and_reports_that(
     file = config_file(tmp_path, CPU_FIRST if HAS_CPU else "workers: [{device: numpy}]")
 
     code, found = check(file, capsys, "--quick")
-    done = edged("check", file, "--quick")
+    done = edged_here("check", file, "--quick")
 
     assert code == 0
     assert found["worker 0"].endswith("; runs the model (not tried: --quick)")

@@ -12,7 +12,7 @@ from edged.model.model_part import whole_model
 from edged.model.package import load_model
 from edged.runtime import drivers
 from edged.runtime.proven import open_proven
-from tests.cli.command import NO_OPENCL, edged
+from tests.cli.command import NO_OPENCL, edged, edged_here
 from tests.cli.models import small_network
 from tests.energy.sysfs import jetson
 from tests.engine.wrong_kernels import WRONG_VECTOR, wrong_kernel
@@ -66,12 +66,13 @@ def test_without_an_opencl_runtime_it_says_what_to_install() -> None:
     assert "numpy" in done.stdout
 
 
+@pytest.mark.deep
 def test_each_rail_is_shown_with_its_live_watts_and_one_that_is_broken_with_the_reason(tmp_path: Path) -> None:
     folder = jetson(tmp_path)
     (folder / "curr3_input").write_text("N/A\n")
 
-    found = json.loads(edged("devices", "--json", "--sysfs", tmp_path).stdout)
-    text = edged("devices", "--sysfs", tmp_path).stdout
+    found = json.loads(edged_here("devices", "--json", "--sysfs", tmp_path).stdout)
+    text = edged_here("devices", "--sysfs", tmp_path).stdout
 
     watts = {rail["name"]: rail["watts"] for rail in found["rails"]}
     assert watts == pytest.approx({"VDD_CPU_GPU_CV": 1.127, "VDD_IN": 4.79}, rel=0.1)

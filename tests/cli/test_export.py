@@ -13,7 +13,7 @@ from pyarrow.parquet import read_table
 from edged.cli.export import COLUMNS
 from edged.hub.journal.schema import checksum
 from edged.messages import prediction_from_json
-from tests.cli.command import edged
+from tests.cli.command import edged_here
 from tests.client.hub_end import Addresses, HubEnd, a_hub
 
 HOUR_S = 3600.0
@@ -31,7 +31,7 @@ def hub(tmp_path: Path) -> Iterator[HubEnd]:
 
 def test_csv_has_a_row_a_prediction_while_the_daemon_runs(hub: HubEnd, tmp_path: Path) -> None:
     hub.publish(1500)
-    exported = edged("export", tmp_path / "edged.yaml")
+    exported = edged_here("export", tmp_path / "edged.yaml")
     assert exported.returncode == 0, exported.stderr
     header, *rows = csv.reader(exported.stdout.splitlines())
     assert tuple(header) == COLUMNS
@@ -44,7 +44,7 @@ def test_json_lines_are_what_was_published_since(hub: HubEnd, tmp_path: Path) ->
     hub.publish(3, ago_s=2 * HOUR_S)
     hub.publish(2)
     out = tmp_path / "out.jsonl"
-    exported = edged("export", tmp_path / "edged.yaml", "--format", "jsonl", "--since", "1h", "--output", out)
+    exported = edged_here("export", tmp_path / "edged.yaml", "--format", "jsonl", "--since", "1h", "--output", out)
     assert exported.returncode == 0, exported.stderr
     assert [prediction_from_json(line).seq for line in out.read_bytes().splitlines()] == [3, 4]
 
@@ -52,7 +52,7 @@ def test_json_lines_are_what_was_published_since(hub: HubEnd, tmp_path: Path) ->
 def test_parquet_has_the_columns_of_csv(hub: HubEnd, tmp_path: Path) -> None:
     hub.publish(1200)
     out = tmp_path / "out.parquet"
-    exported = edged("export", tmp_path / "edged.yaml", "--format", "parquet", "--output", out)
+    exported = edged_here("export", tmp_path / "edged.yaml", "--format", "parquet", "--output", out)
     assert exported.returncode == 0, exported.stderr
     table = read_table(out)
     assert tuple(table.column_names) == COLUMNS
@@ -68,21 +68,21 @@ def test_entries_that_are_not_predictions_are_skipped(hub: HubEnd, tmp_path: Pat
     for seq, blob in enumerate((b"{}", b"\xff", b'{"seq": 1e999}', b"[" * 9000), start=10):
         with closing(sqlite3.connect(path)) as database, database:
             database.execute("INSERT INTO predictions VALUES (?, 0, ?, ?)", (seq, blob, checksum(seq, blob)))
-    exported = edged("export", tmp_path / "edged.yaml", "--format", form)
+    exported = edged_here("export", tmp_path / "edged.yaml", "--format", form)
     assert exported.returncode == 0, exported.stderr
     assert len(exported.stdout.splitlines()) == 3 + (form == "csv")
     assert exported.stderr.count("journal entry skipped, it is not a prediction") == 4
 
 
 def test_parquet_needs_a_file(hub: HubEnd, tmp_path: Path) -> None:
-    exported = edged("export", tmp_path / "edged.yaml", "--format", "parquet")
+    exported = edged_here("export", tmp_path / "edged.yaml", "--format", "parquet")
     assert exported.returncode == 2
     assert "needs --output FILE" in exported.stderr
 
 
 def test_a_file_that_is_there_is_not_overwritten(hub: HubEnd, tmp_path: Path) -> None:
     hub.publish()
-    again = edged("export", tmp_path / "edged.yaml", "--output", tmp_path / "edged.yaml")
+    again = edged_here("export", tmp_path / "edged.yaml", "--output", tmp_path / "edged.yaml")
     assert again.returncode == 2
     assert "File exists" in again.stderr
 
@@ -90,6 +90,6 @@ def test_a_file_that_is_there_is_not_overwritten(hub: HubEnd, tmp_path: Path) ->
 def test_no_journal_is_a_clear_error(tmp_path: Path) -> None:
     config = {"cameras": {"door": {"source": "synthetic:digits"}}, "journal": {"path": str(tmp_path / "none")}}
     (tmp_path / "edged.yaml").write_text(json.dumps(config))
-    exported = edged("export", tmp_path / "edged.yaml")
+    exported = edged_here("export", tmp_path / "edged.yaml")
     assert exported.returncode == 2
     assert "there is no journal at" in exported.stderr

@@ -9,7 +9,7 @@ from edged.cli import run_command_line
 from edged.cli.options import packaged_demo
 from edged.config.load import load_config
 from tests.cli import models
-from tests.cli.command import edged
+from tests.cli.command import edged_here
 from tests.conftest import ROOT
 from tests.evaluation.pictures import picture
 
@@ -62,6 +62,7 @@ def test_quick_tries_no_device(tmp_path: Path, network: Path, capsys: pytest.Cap
     assert texts["worker 1"].endswith("(not tried: --quick)")
 
 
+@pytest.mark.deep
 def test_a_file_in_another_folder_finds_what_it_names(
     tmp_path: Path, photos: Path, network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +118,7 @@ def test_nothing_is_written_for_what_cannot_run(
 
 def test_a_run_without_a_config_names_the_ways_to_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = edged("run")
+    done = edged_here("run")
     assert done.returncode == 2
     assert "`edged init` writes one, `edged demo` needs none" in done.stderr
 

@@ -16,7 +16,7 @@ from edged.model.metadata import PREFIX
 from edged.model.metadata_file import with_properties
 from edged.model.package import Input, load_model
 from tests.cli import models
-from tests.cli.command import edged
+from tests.cli.command import edged_here
 
 IMAGENET = (1 / 255, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 LABELS = ("ant", "bee", "cat", "dog", "elk")
@@ -130,7 +130,7 @@ def test_what_is_wrong_is_said_and_the_file_stays_as_it_was(
     (tmp_path / "two.txt").write_text("ant\nbee\n")
     content, files = model.read_bytes(), sorted(tmp_path.iterdir())
 
-    done = edged("model", "set-metadata", model, *(each.replace("FOLDER", str(tmp_path)) for each in options))
+    done = edged_here("model", "set-metadata", model, *(each.replace("FOLDER", str(tmp_path)) for each in options))
 
     assert done.returncode == 2
     assert message in done.stderr
@@ -144,7 +144,7 @@ def test_a_model_stays_beside_the_files_with_its_weights(model: Path, tmp_path: 
     onnx.save(content, str(model))
     (tmp_path / "elsewhere").mkdir()
 
-    done = edged("model", "set-metadata", model, "--name", "x", "--output", tmp_path / "elsewhere/x.onnx")
+    done = edged_here("model", "set-metadata", model, "--name", "x", "--output", tmp_path / "elsewhere/x.onnx")
     assert done.returncode == 2
     assert f"has external weights: write the new file to {tmp_path}" in done.stderr
 

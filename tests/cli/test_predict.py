@@ -12,7 +12,7 @@ import pytest
 
 from edged.cli import run_command_line
 from tests.cli import models
-from tests.cli.command import DEVICES, NO_OPENCL, edged
+from tests.cli.command import DEVICES, NO_OPENCL, edged, edged_here
 from tests.standard_recipe import centre_of, normalised
 
 PREPARED = ["--scale", "1/255", "--mean", "0.1,0.2,0.3", "--std", "0.4,0.5,0.6", "--color", "bgr"]
@@ -208,7 +208,7 @@ def test_an_unreadable_picture_is_named_and_the_others_are_answered(tmp_path: Pa
     broken = tmp_path / "broken.jpg"
     broken.write_bytes(b"no picture at all")
 
-    done = edged(
+    done = edged_here(
         "predict", broken, good, tmp_path / "absent.jpg", "--model", model, "--device", "numpy", "--raw", raw
     )
 
@@ -225,7 +225,7 @@ def test_an_unreadable_picture_is_named_and_the_others_are_answered(tmp_path: Pa
 def test_a_bad_model_is_one_clear_message(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     model = make(tmp_path / "model.onnx")
 
-    done = edged("predict", picture(tmp_path / "a.png"), "--model", model)
+    done = edged_here("predict", picture(tmp_path / "a.png"), "--model", model)
 
     assert done.returncode == 2
     assert done.stdout == ""
@@ -234,7 +234,7 @@ def test_a_bad_model_is_one_clear_message(tmp_path: Path, make: Callable[[Path],
 
 
 def test_a_model_name_that_is_unknown_is_refused(tmp_path: Path) -> None:
-    done = edged("predict", picture(tmp_path / "a.png"), "--model", "resnet19")
+    done = edged_here("predict", picture(tmp_path / "a.png"), "--model", "resnet19")
 
     assert done.returncode == 2
     assert "resnet19" in done.stderr
@@ -244,7 +244,7 @@ def test_a_model_name_that_is_unknown_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_device_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
     model = models.small_network(tmp_path / "model.onnx")
 
-    done = edged("predict", picture(tmp_path / "a.png"), "--model", model, "--device", "Voodoo")
+    done = edged_here("predict", picture(tmp_path / "a.png"), "--model", model, "--device", "Voodoo")
 
     assert done.returncode == 3
     assert "Voodoo" in done.stderr
@@ -300,7 +300,7 @@ def test_random_weights_are_announced(tmp_path: Path, capsys: pytest.CaptureFixt
     [("--scale", "0"), ("--std", "1,0,1"), ("--size", "0"), ("--top", "0"), ("--mean", "1,2"), ("--size", "big")],
 )
 def test_a_wrong_option_is_named(tmp_path: Path, option: str, value: str) -> None:
-    done = edged("predict", picture(tmp_path / "a.png"), option, value)
+    done = edged_here("predict", picture(tmp_path / "a.png"), option, value)
 
     assert done.returncode == 2
     assert option in done.stderr

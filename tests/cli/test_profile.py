@@ -14,7 +14,7 @@ from edged.cli.profile.attach import _account
 from edged.engine.device import list_devices
 from edged.messages import WorkerHello
 from edged.system.machine_state import Account, Turn
-from tests.cli.command import edged
+from tests.cli.command import edged_here
 from tests.cli.models import small_network
 from tests.e2e.terminal import edged_in_a_terminal
 
@@ -33,7 +33,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trace(model: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Of two jobs."""
     path = tmp_path_factory.mktemp("trace") / "trace.json"
-    edged("profile", "--model", model, "--runs", 2, "--trace", path)
+    edged_here("profile", "--model", model, "--runs", 2, "--trace", path)
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
 
@@ -43,7 +43,7 @@ def events(trace: dict[str, Any], category: str) -> list[dict[str, Any]]:
 
 
 def test_each_kernel_has_a_line_and_the_sums_follow(model: Path) -> None:
-    done = edged("profile", "--model", model, "--runs", 2)
+    done = edged_here("profile", "--model", model, "--runs", 2)
 
     lines = done.stdout.splitlines()
     assert done.returncode == 0
@@ -83,7 +83,7 @@ def test_a_terminal_shows_the_runs_meanwhile(model: Path) -> None:
 
 
 def test_a_program_reads_one_object_whose_parts_add_up(model: Path) -> None:
-    done = edged("profile", "--model", model, "--batch", 3, "--runs", 2, "--json", "--compare", "naive")
+    done = edged_here("profile", "--model", model, "--batch", 3, "--runs", 2, "--json", "--compare", "naive")
 
     found = json.loads(done.stdout)
     seconds = found["seconds"]
@@ -95,7 +95,7 @@ def test_a_program_reads_one_object_whose_parts_add_up(model: Path) -> None:
 
 @pytest.mark.deep
 def test_two_variants_stand_side_by_side(model: Path) -> None:
-    done = edged("profile", "--model", model, "--runs", 2, "--conv", "general", "--compare", "naive")
+    done = edged_here("profile", "--model", model, "--runs", 2, "--conv", "general", "--compare", "naive")
 
     _, heading, *lines = done.stdout.splitlines()
     assert heading.split() == ["layer", "general", "µs", "naive", "µs", "ratio"]
@@ -128,7 +128,7 @@ def test_every_track_of_a_trace_has_a_name(trace: dict[str, Any]) -> None:
 
 @pytest.mark.deep
 def test_a_roofline_has_a_dot_for_each_layer_that_multiplies(model: Path, tmp_path: Path) -> None:
-    edged("profile", "--model", model, "--runs", 2, "--roofline", tmp_path / "roofline.svg")
+    edged_here("profile", "--model", model, "--runs", 2, "--roofline", tmp_path / "roofline.svg")
 
     picture = ElementTree.parse(tmp_path / "roofline.svg")  # noqa: S314 (our own file)
     tooltips = [title.text or "" for title in picture.iter("{http://www.w3.org/2000/svg}title")]
@@ -148,7 +148,7 @@ def test_a_roofline_has_a_dot_for_each_layer_that_multiplies(model: Path, tmp_pa
     ],
 )
 def test_a_mistake_is_one_clear_error(model: Path, mistake: tuple[str | int, ...], code: int, words: str) -> None:
-    done = edged("profile", "--model", model, "--runs", 1, *mistake)
+    done = edged_here("profile", "--model", model, "--runs", 1, *mistake)
 
     assert (done.returncode, done.stdout) == (code, "")
     assert words in done.stderr

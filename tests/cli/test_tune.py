@@ -11,7 +11,7 @@ from edged.engine.selection import Choice
 from edged.engine.shape import Image, Shape
 from edged.engine.tuning.tuner import TuningProgress
 from edged.engine.variants.conv_general import CONV_GENERAL
-from tests.cli.command import edged
+from tests.cli.command import edged, edged_here
 from tests.cli.models import small_network
 from tests.conftest import ROOT
 
@@ -53,7 +53,7 @@ def test_a_short_run_keeps_a_record_and_says_what_it_brought(model: Path, tmp_pa
     ],
 )
 def test_a_mistake_is_one_clear_error(model: Path, mistake: tuple[str | int, ...], code: int, words: str) -> None:
-    done = edged("tune", "--model", model, *mistake)
+    done = edged_here("tune", "--model", model, *mistake)
 
     assert (done.returncode, done.stdout) == (code, "")
     assert words in done.stderr

@@ -173,6 +173,7 @@ def test_notes_are_on_standard_error_alone_and_not_with_quiet(option: str) -> No
     assert "pictures are prepared" not in done.stdout
 
 
+@pytest.mark.deep
 def test_no_colour_is_printed_where_nobody_wants_any(config: Path, tmp_path: Path) -> None:
     environment = {"NO_COLOR": "1", "COLORTERM": "truecolor", "XDG_STATE_HOME": str(tmp_path)}
     for arguments in (("devices",), ("check", config), ("teach", "list", config)):

@@ -35,7 +35,7 @@ def test_a_device_that_is_wrong_by_every_variant_is_not_measured(
     assert "wrongly by every variant" in found.err
 
 
-@pytest.mark.parametrize("verb", MEASURE)
+@pytest.mark.parametrize("verb", ["bench", pytest.param("profile", marks=pytest.mark.deep)])
 def test_a_wrong_variant_is_named_and_another_one_measured(
     verb: str, model: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -47,6 +47,7 @@ def test_a_wrong_variant_is_named_and_another_one_measured(
     assert "conv_vector" not in capsys.readouterr().out
 
 
+@pytest.mark.deep
 def test_features_are_computed_without_a_wrong_variant(model: Path, caplog: pytest.LogCaptureFixture) -> None:
     network = load_model(config.ModelConfig(path=model))
 

@@ -10,6 +10,7 @@ from tests.cli.command import edged
 from tests.eventually import free_port
 
 
+@pytest.mark.deep
 def test_a_hub_that_is_not_there_is_waited_for_with_one_notice() -> None:
     address = f"tcp://127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "edged", "subscribe", address]

@@ -5,7 +5,7 @@ import tarfile
 from pathlib import Path
 
 from edged.doctor.redaction import without_paths
-from tests.cli.command import NO_OPENCL, edged
+from tests.cli.command import NO_OPENCL, edged, edged_here
 
 SECRETS = ("hunter2", "letmein", "tok3n", "s3same", "sw0rdfish", "open-barrel", "c4mera-us3r", "br0ker-us3r")
 
@@ -83,7 +83,7 @@ def test_secrets_are_in_no_output(tmp_path: Path) -> None:
 
 
 def test_a_bundle_needs_a_name_that_programs_know(tmp_path: Path) -> None:
-    done = edged("doctor", "--bundle", tmp_path / "board.zip")
+    done = edged_here("doctor", "--bundle", tmp_path / "board.zip")
     assert done.returncode == 2
     assert "expected a name that ends in .tar.gz" in done.stderr
 

@@ -41,6 +41,7 @@ def test_who_has_a_key_that_is_allowed_gets_the_stream_and_what_was_before(daemo
     assert last.seq == first.seq + 19
 
 
+@pytest.mark.deep
 def test_the_command_takes_the_keys(daemon: Daemon) -> None:
     keys = keys_of(daemon)
     arguments = ("--key", keys["key"], "--server-key", keys["server_key"], "--count", 2)

@@ -92,6 +92,7 @@ def test_a_broker_that_starts_late_and_again_gets_everything(tmp_path: Path, por
                 assert any(topic.startswith("homeassistant/") for topic in heard.last)
 
 
+@pytest.mark.deep
 def test_its_log_has_the_format_of_the_config_and_the_level_of_the_environment(
     tmp_path: Path, port: int, daemon: Daemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def where() -> Addresses:
     return Addresses()
 
 
+@pytest.mark.deep
 def test_predictions_from_before_and_after_its_start_arrive(tmp_path: Path, port: int, where: Addresses) -> None:
     stream = Stream(port)
     with nats_server(tmp_path, port), a_hub(tmp_path, where) as hub:
@@ -69,6 +70,7 @@ def test_a_killed_server_and_a_killed_bridge_repeat_and_lose_nothing(
         assert delivered_once(tmp_path, carrying, Stream(port)) > 100
 
 
+@pytest.mark.deep
 def test_without_its_file_the_place_is_read_in_the_stream(tmp_path: Path, port: int, where: Addresses) -> None:
     stream = Stream(port)
     with nats_server(tmp_path, port), a_hub(tmp_path, where) as hub:

@@ -48,6 +48,7 @@ def test_a_model_is_tried_promoted_and_taken_back(tmp_path: Path, fleet: Fleet) 
         assert os.readlink(north.link) == "first.onnx"
 
 
+@pytest.mark.deep
 def test_a_model_of_another_signer_is_refused_and_so_is_one_that_was_changed_in_the_store(
     tmp_path: Path, fleet: Fleet
 ) -> None:

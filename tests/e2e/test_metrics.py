@@ -136,6 +136,7 @@ def test_a_key_that_others_may_read_is_refused(daemon: Daemon, tmp_path: Path) -
     assert f"{tmp_path}/hub.key: others may read this secret: chmod 600" in done.stderr
 
 
+@pytest.mark.deep
 def test_each_scrape_shows_one_moment(daemon: Daemon) -> None:
     scrapes = [sums_of(scrape(daemon)) for _ in range(50)]
     for sums in scrapes:

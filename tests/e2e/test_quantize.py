@@ -51,6 +51,7 @@ def test_frames_of_a_running_camera_calibrate_and_judge(daemon: Daemon, tmp_path
     eventually(lambda: daemon.first(1)[0].seq > seq)  # the daemon goes on
 
 
+@pytest.mark.deep
 def test_a_camera_that_is_not_there_is_named_with_those_that_are(daemon: Daemon, tmp_path: Path) -> None:
     done = quantize(daemon, daemon.config["model"]["path"], "--camera", "nope", "--output", tmp_path / "out.onnx")
 

@@ -127,6 +127,7 @@ def test_a_hang_up_reloads_too(daemon: Daemon) -> None:
     assert daemon.first(1)[0].node == "test"
 
 
+@pytest.mark.deep
 def test_a_hang_up_while_the_daemon_starts_reloads_once_it_runs(tmp_path: Path) -> None:
     with run_edged(tmp_path, module="tests.e2e.early_reload") as daemon:
         assert daemon.first(1)

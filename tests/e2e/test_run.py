@@ -50,6 +50,7 @@ def test_a_summary_for_people(tmp_path: Path) -> None:
     assert "median" in done.stdout
 
 
+@pytest.mark.deep
 def test_check_knows_the_running_daemon_and_another_one_that_is_in_its_way(tmp_path: Path) -> None:
     with run_edged(tmp_path) as daemon:
         daemon.first(1)
@@ -71,6 +72,7 @@ def test_check_knows_the_running_daemon_and_another_one_that_is_in_its_way(tmp_p
     assert new.returncode == 0
 
 
+@pytest.mark.deep
 def test_subscribing_to_a_camera_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
     with run_edged(tmp_path) as daemon:
         daemon.first(1)
@@ -142,6 +144,7 @@ def test_no_thread_that_the_hub_wakes_interrupts_its_loop(tmp_path: Path) -> Non
             assert os.sched_getscheduler(process.pid) == os.SCHED_OTHER
 
 
+@pytest.mark.deep
 def test_two_cameras_share_a_worker(tmp_path: Path) -> None:
     cameras = {"door": SYNTHETIC, "gate": {**SYNTHETIC, "seed": 2, "fps": 10}}
     with run_edged(tmp_path, config=config_in(tmp_path, cameras=cameras)) as daemon:

@@ -62,6 +62,7 @@ def test_the_status_stays_below_the_lines_and_ends_with_the_run(tmp_path: Path) 
     assert b"Traceback" not in terminal.written
 
 
+@pytest.mark.deep
 def test_lines_of_all_processes_stand_above_it(tmp_path: Path) -> None:
     command, environment = arguments(tmp_path)
     with edged_in_a_terminal(*command, **environment) as terminal:
@@ -107,6 +108,7 @@ def test_elsewhere_it_prints_lines(tmp_path: Path, reason: str) -> None:
         assert b"\x1b" not in terminal.written
 
 
+@pytest.mark.deep
 def test_without_colours_it_has_none(tmp_path: Path) -> None:
     command, environment = arguments(tmp_path)
     with edged_in_a_terminal(*command, **environment, NO_COLOR="1") as terminal:

@@ -85,6 +85,7 @@ def test_a_daemon_that_stands_still_is_shown_as_such_until_it_goes_on(daemon: Da
         assert not any("nothing from" in row for row in rows)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("end", ["q", "\x03", "SIGTERM"], ids=["q", "Ctrl-C", "SIGTERM"])
 def test_whatever_ends_it_the_terminal_is_as_it_was(daemon: Daemon, end: str) -> None:
     with edged_in_a_terminal("top", daemon.address) as terminal:

@@ -98,6 +98,7 @@ def test_pictures_move_and_bear_the_labels_of_their_frames(show: Show, page: Pag
     assert shown == {frame: [each.top[0].label, percent(each.top[0].score)] for frame, each in truth.items()}
 
 
+@pytest.mark.deep
 def test_the_labels_as_they_come_are_those_of_the_stream(show: Show, page: Page) -> None:
     seen = dict[int, list[str]]()
     while len(seen) < 6:

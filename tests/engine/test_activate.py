@@ -40,6 +40,7 @@ def assert_computes(lab: Lab, kind: str, block: int) -> None:
     assert np.abs(found - expected).max() <= 3e-6 * np.abs(expected).max()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", FUNCTIONS)
 def test_a_nan_stays(lab: Lab, kind: str) -> None:
     x = np.full((1, 4, 1, 1), np.nan, np.float32)

@@ -74,6 +74,7 @@ def assert_compiles_shortened(
         pytest.fail(f"declare in edged/engine/kernels/pocl_builtins.cl what is missing: {in_one_line(error)}")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("launch", LAUNCHES.values(), ids=LAUNCHES)
 def test_all_functions_that_a_kernel_calls_are_declared(
     pocl: Device, context: cl.Context, launch: tuple[str, dict[str, int]]

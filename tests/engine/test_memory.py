@@ -229,6 +229,7 @@ def fire(tmp_path: Path) -> Graph:
     return load_model(ModelConfig(path=network.save(tmp_path / "fire.onnx"))).graph
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("batch", [1, 3])
 def test_a_module_of_squeezenet_answers_as_the_reference(
     device: Device, programs_directory: Path, fire: Graph, batch: int

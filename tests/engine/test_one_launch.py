@@ -81,7 +81,10 @@ def test_the_answer_is_the_same_for_any_number_of_frames(
 
 
 @pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("waits", ["", NO_WAITS], ids=["waits", "leaves at once"])
+@pytest.mark.parametrize(
+    "waits",
+    [pytest.param("", id="waits"), pytest.param(NO_WAITS, id="leaves at once", marks=pytest.mark.deep)],
+)
 def test_the_answer_is_the_same_whoever_leaves(
     cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch, groups: int, waits: str
 ) -> None:
@@ -189,6 +192,7 @@ def test_kernels_of_one_kind_and_shape_are_one_function(network_cpu: Device) -> 
     assert source.count("void launch_") == len(different)
 
 
+@pytest.mark.deep
 def test_the_kernels_of_one_launch_have_no_times_of_their_own(
     network_cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

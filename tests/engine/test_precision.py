@@ -81,7 +81,9 @@ def test_what_a_half_holds_exactly_is_computed_as_ever(
             assert_close(found, expected, ROUNDED_TO_8_BITS if element is Element.BFLOAT16 else close)
 
 
-@pytest.mark.parametrize("precision", NETWORK_CLOSE)
+@pytest.mark.parametrize(
+    "precision", ["fp16-weights", *(pytest.param(each, marks=pytest.mark.deep) for each in ("fp16", "bf16"))]
+)
 def test_a_network_is_close_to_the_reference(
     device: Device, programs_directory: Path, precision: Precision
 ) -> None:

@@ -37,6 +37,7 @@ POCL_CPUS = [device for device in CPUS if device.platform == POCL]
 LAUNCH = Launch("activate", "some operator", {}, (), items=1)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_file_compiles_alone_as_strict_opencl_1_2(lab: Lab, kernel: str) -> None:
     build(cl.Program(lab.context, source_of(kernel)), [*STANDARD])

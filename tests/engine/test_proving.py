@@ -85,6 +85,7 @@ def test_a_device_that_is_right_is_found_right(
     assert {"max_pool", "add", "activate", "average_pool", "flatten", "softmax"} < set(found.variants)
 
 
+@pytest.mark.deep
 def test_weights_that_float16_rounds_away_are_no_mistake_of_the_kernels(
     network_device: Device, programs_directory: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -7,7 +7,7 @@ from edged.engine.instructions import LANES, OF_BYTES
 from edged.engine.layout import Element
 from edged.engine.variants.quantized_dot import QUANTIZED_DOT
 from tests.engine.lab import PLAIN, Lab, lab_with
-from tests.engine.steps import BLOCKS, CONVOLUTIONS, assert_exact, in_bytes, steps
+from tests.engine.steps import BLOCKS, CONVOLUTIONS, EACH_CONVOLUTION, assert_exact, in_bytes, steps
 
 NO_PREFETCH = {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0, "NEXT_PIXELS": 0}
 MUCH_PREFETCH = {"PREFETCH": 2, "AHEAD": 8, "SHARE": 1, "NEXT_PIXELS": 1}
@@ -19,7 +19,7 @@ def lab(request: pytest.FixtureRequest, device: Device) -> Lab:
     return lab_with(device, request.param)
 
 
-@pytest.mark.parametrize("name", CONVOLUTIONS)
+@pytest.mark.parametrize("name", EACH_CONVOLUTION)
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_convolution_is_exact(lab: Lab, block: int, name: str) -> None:
     assert_exact(lab, QUANTIZED_DOT, name, block=block, element=Element.BYTE)

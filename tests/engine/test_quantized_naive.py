@@ -5,10 +5,10 @@ import pytest
 from edged.engine.layout import Element
 from edged.engine.variants.quantized_naive import QUANTIZED_NAIVE
 from tests.engine.lab import Lab
-from tests.engine.steps import BLOCKS, CONVOLUTIONS, assert_exact
+from tests.engine.steps import BLOCKS, EACH_CONVOLUTION, assert_exact
 
 
-@pytest.mark.parametrize("name", CONVOLUTIONS)
+@pytest.mark.parametrize("name", EACH_CONVOLUTION)
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_convolution_is_exact(lab: Lab, block: int, name: str) -> None:
     assert_exact(lab, QUANTIZED_NAIVE, name, block=block, element=Element.SHORT)

@@ -23,6 +23,7 @@ from tests.engine.networks import random_images
 from tests.model.quantized_files import SIZE, network_of_all_kinds
 
 WANTED = Input(width=SIZE[1], height=SIZE[0], color="rgb", scale=1 / 255, mean=(0, 0, 0), std=(1, 1, 1))
+ROUNDED = ("fp16-weights", "fp16", "bf16")
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def graph(tmp_path: Path) -> Graph:
     return simplify(read_onnx(network_of_all_kinds().save(tmp_path / "quantized.onnx")))
 
 
-@pytest.mark.parametrize("precision", ["fp32", "fp16-weights", "fp16", "bf16"])
+@pytest.mark.parametrize("precision", ["fp32", *(pytest.param(each, marks=pytest.mark.deep) for each in ROUNDED)])
 def test_a_whole_network_is_exact(
     network_device: Device, programs_directory: Path, graph: Graph, precision: Any
 ) -> None:

@@ -5,13 +5,13 @@ import pytest
 from edged.engine.layout import Element
 from edged.engine.variants.quantized_vector import QUANTIZED_VECTOR
 from tests.engine.lab import Lab
-from tests.engine.steps import BLOCKS, CONVOLUTIONS, assert_exact, steps
+from tests.engine.steps import BLOCKS, CONVOLUTIONS, EACH_CONVOLUTION, assert_exact, steps
 
 NO_PREFETCH = {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0, "NEXT_PIXELS": 0}
 MUCH_PREFETCH = {"PREFETCH": 2, "AHEAD": 8, "SHARE": 1, "NEXT_PIXELS": 1}
 
 
-@pytest.mark.parametrize("name", CONVOLUTIONS)
+@pytest.mark.parametrize("name", EACH_CONVOLUTION)
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_convolution_is_exact(lab: Lab, block: int, name: str) -> None:
     assert_exact(lab, QUANTIZED_VECTOR, name, block=block, element=Element.SHORT)

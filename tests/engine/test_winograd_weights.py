@@ -56,6 +56,7 @@ def test_the_output_is_that_of_the_convolution(lab: Lab, output: int, tiles: int
     assert_close(bench.image(site.output), expected, CLOSE_BY_WINOGRAD)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("output", "tiles", "block", "pads"), CASES)
 def test_the_gradient_of_the_input_is_another_such_convolution(
     lab: Lab, output: int, tiles: int, block: int, pads: Pads

@@ -11,12 +11,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import zmq
 
 from edged.clock import now_ns, wall_s
-from edged.config.load import load_config
 from edged.messages import (
     CameraCount,
     CameraReport,
@@ -43,6 +43,9 @@ from tests.hub.frames import hello_of
 
 SIDE = 120
 MODEL = ModelInfo(name="told", sha256="0" * 64, labels=("no", "yes"), width=SIDE, height=SIDE)
+
+if TYPE_CHECKING:
+    from edged.config import Config
 
 Socket = zmq.Socket[bytes]
 
@@ -180,8 +183,14 @@ WORKERS: dict[str, Callable[[Job], LinkMessage]] = {
 }
 
 
+def read_config(file: Path) -> "Config":
+    from edged.config.load import load_config  # half of what a camera would wait for at its start
+
+    return load_config(file)
+
+
 def worker(hub: Socket, index: int, config: Path) -> None:
-    whole = load_config(config)
+    whole = read_config(config)
     settings, part = whole.workers[index], part_between(*whole.ends_of(index))
     device = once(settings.device, config)
     if device.startswith("exit "):
@@ -235,7 +244,7 @@ def once(device: str, config: Path) -> str:
     first, _, later = device.partition(" then ")
     until = first.partition(" until ")[2]
     if until:
-        journal = load_config(config).journal.path
+        journal = read_config(config).journal.path
         return later if journal and journal.with_name(until).exists() else first.partition(" until ")[0]
     started = config.with_name(f"started-{first}")
     if later and started.exists():

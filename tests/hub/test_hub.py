@@ -49,6 +49,7 @@ def test_a_frame_of_the_wrong_size_is_lost_on_the_link_and_the_end_of_all_camera
     assert "camera short has ended" in caplog.text
 
 
+@pytest.mark.deep
 def test_a_camera_that_has_ended_is_not_started_again_while_another_one_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

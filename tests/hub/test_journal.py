@@ -90,6 +90,7 @@ def test_limits_may_change_while_it_is_open(path: Path) -> None:
         eventually(lambda: len(numbers(path)) <= 1000)
 
 
+@pytest.mark.deep
 def test_its_files_stay_within_their_megabytes_and_nothing_is_marked_on_the_way(path: Path) -> None:
     with a_journal(path, max_megabytes=8, max_predictions=1_000_000) as journal:
         largest = 0

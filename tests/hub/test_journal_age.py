@@ -86,6 +86,7 @@ def test_nothing_goes_before_the_machine_has_run_for_the_limit_and_all_goes_soon
         assert ages.newest_beyond(LIMIT_S) >= newest - 1
 
 
+@pytest.mark.deep
 @given(st.lists(st.floats(0, LIMIT_S / 20), min_size=100, max_size=200))
 def test_marks_are_few(pauses: list[float]) -> None:
     machine = Machine()

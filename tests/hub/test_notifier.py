@@ -283,6 +283,7 @@ def test_without_a_receiver_nothing_waits_and_a_later_one_knows_the_states(
     assert server.bodies == [b"camera door sees: open"]
 
 
+@pytest.mark.deep
 def test_a_reload_changes_the_receiver_unless_its_secret_cannot_be_read(
     server: NotificationServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -153,6 +153,7 @@ def test_a_version_of_another_model_is_not_promoted(
     assert re.search(r"was trained on the model small .*: train one for it", refused("promote", config))
 
 
+@pytest.mark.deep
 def test_a_training_that_is_killed_loses_nothing(folder: Path, config: Path, teach: Teach, train: Teach) -> None:
     before = train()
     crops = {crop.file for crop in CropStore.read(folder).crops}

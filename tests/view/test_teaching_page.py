@@ -57,6 +57,7 @@ def test_many_pictures_get_a_label_by_a_click_or_a_digit(page: Page) -> None:
     assert counts() == {"a rather long label": 1, "open": 3}
 
 
+@pytest.mark.deep
 def test_crops_can_be_told_apart_and_deleted(page: Page) -> None:
     seen, crops = page.locator(".seen-before .tile"), page.locator(".crops .tile")
     for place in range(3):

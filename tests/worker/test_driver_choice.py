@@ -125,6 +125,7 @@ def test_a_slow_network_is_not_measured(tmp_path: Path, config: Config) -> None:
     assert list(tmp_path.rglob("*.faster")) == []
 
 
+@pytest.mark.deep
 @pocl_only
 def test_what_the_user_has_decided_stays(tmp_path: Path, config: Config) -> None:
     of_config = config_with(tmp_path, threads=ALL)
