@@ -64,6 +64,7 @@ def test_nothing_is_published_while_cameras_and_workers_stand_still(loaded: tupl
         listener.skip(0.1)  # they go on
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("ended", ["cameras", "workers"])
 def test_a_measurement_ends_with_one_line_if_its_cameras_or_workers_have_ended(tmp_path: Path, ended: str) -> None:
     load = Load(cameras=1, workers=1, fps=50)

@@ -101,6 +101,7 @@ def test_a_stream_of_av1_is_read() -> None:
         camera.close()
 
 
+@pytest.mark.deep
 def test_sound_without_pictures_is_a_stall() -> None:
     with sending(recording(WIDE, sound_s=60), seconds=20) as url:
         camera = HttpCamera(url, timeout_s=1)

@@ -155,6 +155,7 @@ def test_each_frame_carries_the_count_so_far(tmp_path: Path) -> None:
         assert received.frame.count.captured == received.frame.frame + 1
 
 
+@pytest.mark.deep
 def test_many_grants_at_once_lose_nothing(tmp_path: Path) -> None:
     video = write_video(tmp_path / "clip.avi", [plain(90)] * 60)
 
@@ -179,6 +180,7 @@ def test_a_hub_that_is_slow_to_read_gets_fewer_frames_and_none_is_lost_from_the_
     assert unaccounted(report.count, len(camera.hub.frames)) == 0
 
 
+@pytest.mark.deep
 def test_a_missing_camera_is_reported_and_tried_again_until_it_is_there(tmp_path: Path) -> None:
     video = tmp_path / "later.avi"
 
@@ -234,6 +236,7 @@ def test_a_camera_that_is_not_in_the_config_is_one_clear_error(tmp_path: Path) -
     assert ended.stderr == f"edged: {config} has no camera 'gate'; it has door\n"
 
 
+@pytest.mark.deep
 def test_a_slow_source_reports_between_its_pictures(tmp_path: Path) -> None:
     pictures = folder_of(tmp_path / "pictures", 2)
 

@@ -62,6 +62,7 @@ def test_pictures_of_a_jpeg_camera_that_are_cut_short_are_dropped_and_counted(
     assert {round(frame.pixels.mean()) for frame in camera.hub.frames} <= {119, 120, 121}
 
 
+@pytest.mark.deep
 def test_a_jpeg_camera_without_a_whole_picture_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         v4l2_camera(tmp_path, [HALF], monkeypatch) as device,

@@ -173,6 +173,7 @@ def test_a_device_that_is_absent_is_a_warning_while_another_one_can_run(
     assert "takes over" in found["worker 2"]
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not list_devices(), reason="no OpenCL runtime")
 def test_less_than_fp32_is_said_with_where_its_error_is_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

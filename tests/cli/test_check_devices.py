@@ -90,7 +90,11 @@ def test_a_variant_that_a_device_computes_wrongly_is_a_warning(
     ("fault", "says"),
     [
         ("cannot reshape array of size 5", "(ValueError: cannot reshape array of size 5): a fault of edged"),
-        ("SIGABRT", "the process that tries it was killed by SIGABRT (a driver crashes): name another device"),
+        pytest.param(
+            "SIGABRT",
+            "the process that tries it was killed by SIGABRT (a driver crashes): name another device",
+            marks=pytest.mark.deep,
+        ),
     ],
 )
 def test_a_fault_of_the_comparison_is_a_finding(

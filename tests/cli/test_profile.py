@@ -82,6 +82,7 @@ def test_a_terminal_shows_the_runs_meanwhile(model: Path) -> None:
         assert line in terminal.written
 
 
+@pytest.mark.deep
 def test_a_program_reads_one_object_whose_parts_add_up(model: Path) -> None:
     done = edged_here("profile", "--model", model, "--batch", 3, "--runs", 2, "--json", "--compare", "naive")
 

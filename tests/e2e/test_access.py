@@ -61,6 +61,7 @@ def test_a_view_shows_what_its_key_lets_it_see_or_why_it_sees_nothing(daemon: Da
     assert watchers[1].node_state(time.monotonic()).stale
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "hub", "reason", "told"),
     [

@@ -127,6 +127,7 @@ def test_a_stream_that_is_full_takes_the_rest_once_there_is_room(
         assert sorted(stream.numbers()) == [*range(200)]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "fields", "message"),
     [

@@ -64,6 +64,7 @@ def rejected(daemon: Daemon, reason: str) -> float:
     return float(lines[0].removeprefix(start)) if lines else 0.0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("client", "authority", "reason"),
     [(None, "ours", "no_certificate"), ("mallory", "ours", "no_certificate"), ("prometheus", "theirs", "not_tls")],

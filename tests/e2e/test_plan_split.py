@@ -89,6 +89,7 @@ def test_a_single_worker_is_no_team(tmp_path: Path) -> None:
     assert "has 1 groups" in done.stderr
 
 
+@pytest.mark.deep
 def test_beside_a_hub_that_runs_it_says_so(tmp_path: Path) -> None:
     with run_edged(tmp_path) as daemon:
         daemon.first(1)

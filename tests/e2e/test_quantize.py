@@ -59,6 +59,7 @@ def test_a_camera_that_is_not_there_is_named_with_those_that_are(daemon: Daemon,
     assert f"has no camera nope: it has {', '.join(daemon.config['cameras'])}" in done.stderr
 
 
+@pytest.mark.deep
 def test_a_network_with_another_input_is_refused_with_the_way_out(daemon: Daemon, tmp_path: Path) -> None:
     camera = next(iter(daemon.config["cameras"]))
 

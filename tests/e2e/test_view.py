@@ -108,6 +108,7 @@ def test_the_labels_as_they_come_are_those_of_the_stream(show: Show, page: Page)
     assert seen == {frame: [each.top[0].label, percent(each.top[0].score)] for frame, each in truth.items()}
 
 
+@pytest.mark.deep
 def test_what_else_is_known_is_there(page: Page) -> None:
     words = ("local-0", "Serving", "fps", "forward", "not measured", "worker local-0 is ready")
     eventually(lambda: not [each for each in words if each not in page.inner_text("body")])

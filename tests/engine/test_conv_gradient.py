@@ -98,6 +98,7 @@ DEPTHWISE: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "block"), [("3x3", 16), ("5x5 by two", 4), ("7x7 by three, dilated, lopsided", 8)]
 )

@@ -78,6 +78,7 @@ def test_what_networks_are_made_of_equals_the_reference(lab: Lab, tiled: Tiled) 
     tiled.check(lab)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("output", "tolerance"), [(2, 1e-3), (4, 4e-3)])
 def test_weights_stored_as_half_cost_accuracy_alone(lab: Lab, output: int, tolerance: float) -> None:
     conv = case((64, 64), (15, 15), block=16, pads=SAME)

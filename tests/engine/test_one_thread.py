@@ -49,6 +49,7 @@ def one() -> dict[str, Any]:
     return computed_with(1)
 
 
+@pytest.mark.deep
 def test_a_job_is_done_when_it_was_submitted_and_no_thread_was_woken(one: dict[str, Any]) -> None:
     assert one["computed"]
     assert one["driver"].startswith(("basic", "cpu-minimal"))

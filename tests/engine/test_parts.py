@@ -28,7 +28,7 @@ GRAPH = simplify(random_resnet(18, 64, 48))
         pytest.param(GRAPH, WANTED, "stem.conv", "fp32", marks=pytest.mark.deep),
         pytest.param(GRAPH, WANTED, "stage1.block1", "fp32", marks=pytest.mark.deep),
         pytest.param(GRAPH, WANTED, "stage4", "fp32", marks=pytest.mark.deep),
-        (small_network(), RGB, "pool", "fp16"),
+        pytest.param(small_network(), RGB, "pool", "fp16", marks=pytest.mark.deep),
         (small_network(), RGB, "relu", "fp16-weights"),
     ],
     ids=["stem.conv", "stage1.block1", "stage4", "pool-fp16", "relu-fp16-weights"],

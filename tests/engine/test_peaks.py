@@ -40,6 +40,7 @@ def test_every_float_of_the_buffer_is_read_once(bench: PeakBench) -> None:
     assert copy_of(bench, reading.out).sum() == reading.nbytes / 4
 
 
+@pytest.mark.deep
 def test_a_device_has_both_peaks(device: Device) -> None:
     peaks = measure(device)
 

@@ -97,6 +97,7 @@ def test_a_network_is_close_to_the_reference(
     assert np.abs(found - expected).max() > 0  # it did round
 
 
+@pytest.mark.deep
 def test_what_a_half_cannot_hold_is_not_hidden(device: Device, programs_directory: Path) -> None:
     network = small_network()
     network.operators[0].bias[3] = 1e5  # type: ignore[attr-defined]

@@ -102,6 +102,7 @@ def put_another_in_its_place(path: Path) -> None:
     other.replace(path)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("remove", [remove_all, Path.unlink, move_away, put_another_in_its_place])
 def test_a_file_that_is_removed_is_announced_with_what_is_lost_and_a_new_one_begins(
     path: Path, remove: Callable[[Path], None]

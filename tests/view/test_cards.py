@@ -13,7 +13,8 @@ from tests.view.published import arrival, status
 CAMERAS = ("door", "gate", "yard")
 
 
-@pytest.mark.parametrize("number", [pytest.param(2, marks=pytest.mark.deep), 3])
+@pytest.mark.deep
+@pytest.mark.parametrize("number", [2, 3])
 def test_only_few_cameras_show_where_their_time_goes(number: int) -> None:
     cameras = CAMERAS[:number]
     with serving() as view, browser_page() as page:

@@ -96,6 +96,7 @@ def without_times(hello: WorkerHello) -> WorkerHello:
     return msgspec.structs.replace(hello, forward_s=0.0)
 
 
+@pytest.mark.deep
 def test_an_echo_brings_as_many_bytes_as_are_wanted(tmp_path: Path) -> None:
     with worker_process(tmp_path, config(tmp_path, "numpy")) as worker:
         worker.hello()

@@ -34,6 +34,7 @@ def test_the_shed_counts_its_pictures_and_can_be_killed(tmp_path: Path, monkeypa
     assert eventually(lambda: not shed.programs())
 
 
+@pytest.mark.deep
 def test_an_rtsp_camera_may_stamp_by_the_number_of_its_pictures() -> None:
     skip_without_gstreamer()
     server = RtspServer()
