@@ -103,6 +103,15 @@ def _no_real_time() -> Iterator[None]:
     assert os.sched_getscheduler(0) == before
 
 
+@pytest.fixture(autouse=True)
+def _no_blocked_signals() -> Iterator[None]:
+    """No test leaves signals blocked, which a process that another test starts would never get."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    yield
+    blocked = signal.pthread_sigmask(signal.SIG_SETMASK, before) - before
+    assert blocked <= {signal.SIGHUP}  # which `edged run` blocks while it starts
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what the Makefile and CI ask of a run."""
     group = parser.getgroup("edged")

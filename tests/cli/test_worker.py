@@ -12,7 +12,7 @@ from edged.messages import Job, JobFailed, Part, Scores, Stop, encode
 from edged.model import reference
 from edged.model.package import load_model
 from tests.cli import models
-from tests.cli.command import DEVICES, NO_OPENCL, edged, edged_here
+from tests.cli.command import DEVICES, NO_OPENCL, edged
 from tests.worker.hub_end import worker_process
 
 CAMERAS = "cameras: {demo: {source: 'synthetic:digits'}}\n"
@@ -232,7 +232,7 @@ def test_a_worker_that_the_config_has_not_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(CAMERAS)
 
-    done = edged_here("worker", 9, "--config", file, "--hub", f"ipc://{tmp_path}/hub")
+    done = edged("worker", 9, "--config", file, "--hub", f"ipc://{tmp_path}/hub")
 
     assert done.returncode == 2
     assert "there is no worker 9" in done.stderr

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.daemon import conserves, run_edged
+from tests.e2e.daemon import PATIENT, config_in, conserves, run_edged
 from tests.e2e.daemon_use import listening, rejected
 from tests.eventually import eventually
 
@@ -31,7 +31,7 @@ def _few_descriptors() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_few_descriptors")
 def test_readers_are_served_sleepers_are_cut_off_and_the_hub_stays_small(tmp_path: Path) -> None:
-    with run_edged(tmp_path) as daemon:
+    with run_edged(tmp_path, config=config_in(tmp_path, freshness=PATIENT)) as daemon:
         daemon.first(1)
         hub = psutil.Process(daemon.process.pid)
         before = hub.memory_info().rss

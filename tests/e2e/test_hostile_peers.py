@@ -19,7 +19,7 @@ from edged import __version__
 from edged.hub.links.authentication import REASONS
 from edged.messages import ReplayRequest
 from edged.system.paths import link_address, runtime_directory
-from tests.e2e.daemon import Daemon, run_edged
+from tests.e2e.daemon import PATIENT, Daemon, config_in, run_edged
 from tests.e2e.daemon_use import listening, rejected
 from tests.e2e.zmtp import COMMAND, GREETING, MORE, connected, frame, header, is_cut, joined, ready, send_until_cut
 from tests.eventually import LIMIT_MS, eventually
@@ -34,7 +34,8 @@ SUBSCRIBER = "import signal, sys, zmq; s = zmq.Context().socket(zmq.SUB); s.subs
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """A hub without keys."""
-    with run_edged(tmp_path_factory.mktemp("hostile")) as daemon:
+    folder = tmp_path_factory.mktemp("hostile")
+    with run_edged(folder, config=config_in(folder, freshness=PATIENT)) as daemon:
         daemon.first(1)
         yield daemon
 
