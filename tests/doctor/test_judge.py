@@ -224,6 +224,7 @@ def test_a_unit_that_failed_and_one_that_may_not_open_the_gpu() -> None:
     [
         ("rusticl", "22.3.6", "too old"),
         ("rusticl", "25.0.7-2", "llvm.prefetch"),
+        ("rusticl", "26.2.2", "Patched Mesa libclc"),
         ("Portable Computing Language", "3.0", "does not know newer AMD"),
         ("Portable Computing Language", "3.1+debian", "/sys is not mounted"),
     ],
@@ -236,6 +237,7 @@ def test_defects_are_known_by_platform_and_version(platform: str, driver: str, e
 @pytest.mark.parametrize(
     ("platform", "driver", "absent"),
     [
+        ("rusticl", "26.1.6", "Patched Mesa libclc"),
         ("rusticl", "26.2.1", "llvm.prefetch"),
         ("rusticl", "unknown", "too old"),
         ("Portable Computing Language", "6.0", "/sys is not mounted"),
