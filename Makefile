@@ -20,7 +20,7 @@ help:
 	@echo 'make soak MINUTES=30 SEED=1   injure a running daemon again and again, and see that it goes on'
 	@echo 'make vm-test   test the installed service in whole machines, x86-64 and arm64 (as root; a quarter of an hour)'
 	@echo 'make intel   let the tests run on Intel'"'"'s OpenCL runtime too (x86-64, 270 MB)'
-	@echo 'make lint    check style and types'
+	@echo 'make lint    check style, types, layers, names and words'
 	@echo 'make audit   look up known vulnerabilities of the locked packages (it asks a service in the Internet)'
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
 	@echo 'make bench-peers   time edged and other runtimes in turn (half an hour; CASES=digits: a minute)'
@@ -54,7 +54,7 @@ PYTEST = -m pytest --second-try -o timeout=$(HANGS_S) -o faulthandler_timeout=$$
 	-o faulthandler_exit_on_timeout=true
 FLAKY = .ci/flaky.txt
 test: forget-flaky test-compute test-daemons
-test-all: .venv/.packages forget-flaky test-all-compute test-all-daemons test-lowest
+test-all: .venv/.packages forget-flaky lint test-all-compute test-all-daemons test-lowest
 test-all-compute test-all-daemons: TIER = --renew-durations
 test-all-compute test-all-daemons: PROCESSES = 2
 test-all-compute: .venv/.intel test-compute
@@ -64,7 +64,8 @@ test-compute: .venv/.test
 	.venv/bin/python $(PYTEST) $(TIER) --numprocesses $(PROCESSES) --dist worksteal $(COMPUTE)
 
 test-daemons: .venv/.test
-	.venv/bin/python $(PYTEST) $(TIER) --numprocesses $(PROCESSES) --dist worksteal $(COMPUTE:%=--ignore %)
+	.venv/bin/python $(PYTEST) $(TIER) --numprocesses $(PROCESSES) --dist worksteal $(COMPUTE:%=--ignore %) \
+		$(OF_SOURCES:%=--ignore %)
 
 # of the deep tests those of what changed lately, and a slice of the others that the commit's hash chooses
 MINUTES_OF_DEEP = 12
@@ -109,10 +110,15 @@ intel: .venv/.intel
 # MQTT's discovery in Home Assistant itself: tests/e2e/test_home_assistant.py, which is skipped without it
 homeassistant: .venv-homeassistant/.installed
 
+# tests that read the sources alone: layers, names, words, waits
+OF_SOURCES = $(addprefix tests/test_,arithmetic.py dangers.py docs.py layers.py lock.py names.py plain_english.py \
+	test_modules.py time_limits.py)
+
 lint: .venv/.lint
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
+	.venv/bin/python -m pytest -q -m 'not deep' $(OF_SOURCES)
 
 # Fails with the advisory's name, and where no answer comes. AUDIT=… are options of pip-audit, such as another service.
 AUDIT = --vulnerability-service osv

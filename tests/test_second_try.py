@@ -5,6 +5,8 @@ import pytest
 from tests.conftest import ROOT
 from tests.second_try import FLAKY, MOST_TRIES
 
+pytestmark = pytest.mark.deep
+
 pytest_plugins = ["pytester"]
 
 CONFTEST = """

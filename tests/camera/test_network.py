@@ -28,6 +28,8 @@ from tests.camera.tls_front import TlsFront, server_context
 from tests.e2e.certificates import new_authority, new_certificate
 from tests.eventually import eventually, free_port
 
+pytestmark = pytest.mark.deep
+
 PASSWORD = "s3/c@t:"  # noqa: S105 - of no other camera
 KEY = "sesame"  # no part of a fingerprint: those are hexadecimal
 

@@ -56,6 +56,7 @@ def test_a_worker_greets_answers_as_the_reference_does_and_stops(tmp_path: Path,
 
 
 @pytest.mark.deep
+@pytest.mark.deep
 @pytest.mark.parametrize("device", DEVICES)
 def test_two_workers_of_one_network_answer_as_one_worker_does(tmp_path: Path, device: str) -> None:
     file = models.small_network(tmp_path / "model.onnx")
@@ -178,7 +179,7 @@ def test_a_hub_that_refuses_ends_the_worker_with_the_reason(tmp_path: Path) -> N
         assert "refused this worker: another model" in worker.errors()
 
 
-@pytest.mark.parametrize("make", models.BAD)
+@pytest.mark.parametrize("make", [models.text_file, models.unsupported])
 def test_a_bad_model_ends_a_worker_with_one_message(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     file = make(tmp_path / "model.onnx")
 

@@ -16,6 +16,8 @@ from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.e2e.daemon_use import listening, rejected, reload
 from tests.eventually import eventually, free_port
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:

@@ -142,6 +142,7 @@ def test_a_subscriber_that_stops_reading_is_cut_off(daemon: Daemon) -> None:
             peer.kill()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_random_bytes_end_the_connection(daemon: Daemon, endpoint: str) -> None:
     before = all_rejected(daemon, endpoint)
@@ -152,6 +153,7 @@ def test_random_bytes_end_the_connection(daemon: Daemon, endpoint: str) -> None:
     eventually(lambda: all_rejected(daemon, endpoint) == before + 4)
 
 
+@pytest.mark.deep
 def test_who_does_not_end_his_handshake_is_cut_off(daemon: Daemon) -> None:
     before = {endpoint: rejected(daemon, "silent", endpoint) for endpoint in ENDPOINTS}
     with ExitStack() as peers:
@@ -173,6 +175,7 @@ def test_a_message_that_is_too_large_is_not_even_begun(daemon: Daemon, endpoint:
     eventually(lambda: all_rejected(daemon, endpoint) == before + 4)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("endpoint", ["publish.address", "publish.replay"])
 @pytest.mark.parametrize("part", [frame(bytes(1000), MORE), frame(b"\x04PING\0\0" + bytes(16), COMMAND)])
 def test_parts_and_commands_without_end_are_cut_off(daemon: Daemon, endpoint: str, part: bytes) -> None:
@@ -182,6 +185,7 @@ def test_parts_and_commands_without_end_are_cut_off(daemon: Daemon, endpoint: st
         eventually(lambda: all_rejected(daemon, endpoint) == before + 1)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("parts", [[b"{"], [b"", NOISE], [b'{"kind":"stop"}' * 1000, b"x"], [b"x"] * 1000])
 def test_what_is_no_message_of_a_child_ends_the_connection(daemon: Daemon, parts: list[bytes]) -> None:
     before = rejected(daemon, "malformed", "link")

@@ -16,6 +16,8 @@ from tests.cli.models import CLASSES
 from tests.e2e.daemon import SYNTHETIC, Daemon, compiled, config_in, run_edged
 from tests.eventually import LIMIT_S, eventually
 
+pytestmark = pytest.mark.deep
+
 
 @contextmanager
 def started(

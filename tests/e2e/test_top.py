@@ -14,6 +14,8 @@ from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, run_edged
 from tests.e2e.terminal import Terminal, edged_in_a_terminal
 from tests.eventually import LIMIT_S, eventually
 
+pytestmark = pytest.mark.deep
+
 ALL_IS_WELL = ("2 of 2 cameras up", "local-0 serving: NumPy")  # by predictions, and by the status
 
 

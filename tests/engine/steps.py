@@ -53,7 +53,7 @@ CONVOLUTIONS = {
     "sum of another": (added(SUMMED, is_first=False), (2, 20, 9, 11)),
     "one pixel": (conv((70, 10), (1, 1), bounds=(-128, 127)), (3, 70, 1, 1)),
 }
-ORDINARY = {"3x3", "strides", "depthwise sum", "to floats"}
+ORDINARY = {"3x3", "depthwise sum"}
 EACH_CONVOLUTION = [
     name if name in ORDINARY else pytest.param(name, marks=pytest.mark.deep) for name in CONVOLUTIONS
 ]

@@ -32,6 +32,11 @@ CONVOLUTIONS: dict[str, tuple[tuple[int, int], tuple[int, int], dict[str, Any]]]
     "7x7 by three": ((1, 5), (11, 13), {"kernel": (7, 7), "strides": (3, 2), "pads": (3, 2, 1, 0)}),
     "no padding": ((4, 4), (5, 5), {}),
 }
+ORDINARY = {"3x3", "1x1 by two", "5x3 dilated, lopsided"}
+EACH_WITH_A_BLOCK = [
+    pytest.param(name, block, marks=[] if name in ORDINARY else pytest.mark.deep)
+    for name, block in zip(CONVOLUTIONS, cycle((16, 4, 8)), strict=False)
+]
 
 
 def slope_of(lab: Lab, conv: Conv, x: NDArray[Any], block: int, input_block: int, ends: bool) -> Slope[Conv]:
@@ -60,7 +65,7 @@ def slope_of(lab: Lab, conv: Conv, x: NDArray[Any], block: int, input_block: int
     )
 
 
-@pytest.mark.parametrize(("name", "block"), list(zip(CONVOLUTIONS, cycle((16, 4, 8)), strict=False)))
+@pytest.mark.parametrize(("name", "block"), EACH_WITH_A_BLOCK)
 def test_the_gradients_are_those_of_the_reference(lab: Lab, name: str, block: int) -> None:
     channels, size, attributes = CONVOLUTIONS[name]
     conv = conv_of(channels, **attributes)

@@ -23,7 +23,7 @@ BGR = replace(RGB, color="bgr", scale=1.0, mean=(104.0, 117.0, 123.0), std=(1.0,
 GRAY = replace(RGB, color="gray", mean=(0.4,), std=(0.3,))
 
 
-@pytest.mark.parametrize("block", [1, 4, 16])
+@pytest.mark.parametrize("block", [1, pytest.param(4, marks=pytest.mark.deep), 16])
 @pytest.mark.parametrize("model_input", [RGB, BGR, GRAY], ids=lambda model_input: model_input.color)
 def test_pixels_are_scaled_and_ordered_as_the_model_wants(lab: Lab, block: int, model_input: Input) -> None:
     images = random_images(model_input, frames=2)
@@ -33,7 +33,7 @@ def test_pixels_are_scaled_and_ordered_as_the_model_wants(lab: Lab, block: int, 
     assert_close(computed(lab, launch, target, images), reference.prepare(images, model_input))
 
 
-@pytest.mark.parametrize("block", [1, 4, 16])
+@pytest.mark.parametrize("block", [1, pytest.param(4, marks=pytest.mark.deep), 16])
 @pytest.mark.parametrize("element", [Element.BYTE, Element.SHORT])
 @pytest.mark.parametrize("model_input", [RGB, BGR, GRAY], ids=lambda model_input: model_input.color)
 def test_pixels_become_the_steps_of_the_reference(

@@ -28,6 +28,8 @@ from tests.hub.refused_start import refused_by_the_system
 from tests.hub.running import Run, child, goes_on, while_it_runs
 from tests.hub.taught_heads import keep_unread_version
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.mark.deep
 def test_a_machine_that_starts_no_process_for_a_while(

@@ -42,9 +42,13 @@ HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
     [
         (b"", "silent"),
         (HALF, "slow"),
-        (HALF + b"Content-Length: 9\r\n\r\nabc", "slow"),
-        (HALF + b"\r\n" + HALF, "slow"),
-        (b"GET /events HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc", "slow"),
+        pytest.param(HALF + b"Content-Length: 9\r\n\r\nabc", "slow", marks=pytest.mark.deep),
+        pytest.param(HALF + b"\r\n" + HALF, "slow", marks=pytest.mark.deep),
+        pytest.param(
+            b"GET /events HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc",
+            "slow",
+            marks=pytest.mark.deep,
+        ),
         (b"nonsense\r\n\r\n", "malformed"),
     ],
 )

@@ -21,6 +21,8 @@ from tests.eventually import eventually
 from tests.worker.hub_end import WorkerUnderTest, worker_process
 from tests.worker.networks import INPUT, dense_network, pictures
 
+pytestmark = pytest.mark.deep
+
 pocl_only = pytest.mark.skipif(
     all(device.platform != POCL for device in list_devices()), reason="PoCL is not installed"
 )

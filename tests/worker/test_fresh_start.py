@@ -4,7 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.eventually import LIMIT_S
+
+pytestmark = pytest.mark.deep
 
 STARTS_AND_FILLS = """
 import sys, tempfile

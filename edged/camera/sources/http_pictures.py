@@ -176,7 +176,7 @@ class MotionJpeg:
                     raise CameraError(f"{self._shown} has ended: the other side closed the connection")
                 self._splitter.add(data)
         except TimeoutError:
-            raise CameraError(f"{self._shown} has stalled: no picture for {self.longest_wait_s:g} s") from None
+            raise CameraError(f"{self._shown} has stalled: no picture for {self.longest_wait_s:.3g} s") from None
         except (OSError, HTTPException, ValueError) as error:
             raise CameraError(f"{self._shown} has ended: {error or type(error).__name__}") from None
         self._learn()
@@ -230,7 +230,7 @@ class Stills:
                 if len(content) > MOST_BYTES:
                     raise CameraError(f"{self._shown} sends a picture of more than {MOST_BYTES // 2**20} MB")
         except TimeoutError:
-            raise CameraError(f"{self._shown} has stalled: no picture for {self.longest_wait_s:g} s") from None
+            raise CameraError(f"{self._shown} has stalled: no picture for {self.longest_wait_s:.3g} s") from None
         except (OSError, HTTPException) as error:
             raise CameraError(f"{self._shown} has ended: {error or type(error).__name__}") from None
         if answer.will_close:
