@@ -99,6 +99,9 @@ def _check(arguments: argparse.Namespace) -> None:
         )
     if arguments.roofline and arguments.roofline.suffix != ".svg":
         raise ConfigError(f"--roofline {arguments.roofline}: expected the name of an .svg file")
+    for file in filter(None, (arguments.trace, arguments.roofline)):
+        with writing(file):
+            file.parent.stat()  # before a profile is made that would be lost
 
 
 def _profile(model: Model, variant: str, arguments: argparse.Namespace, machine: Machine) -> "Profile":
