@@ -1,11 +1,14 @@
 """Convolution of each channel by itself."""
 
+from copy import copy
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edged.engine.selection import Rules
-from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
+from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE, GPU_TILES
 from tests.engine.lab import Lab, assert_close
 from tests.engine.shapes import BLOCKS, ENDINGS, Case, case
 
@@ -41,6 +44,17 @@ def test_neighbouring_pixels_at_a_time_and_several_rows_give_the_same(lab: Lab) 
 
     for tile, band in ((1, 1), (5, 2), (12, 5)):
         found = lab.compute(CONV_DEPTHWISE, conv.conv, conv.inputs, parameters={"TILE": tile, "BAND": band})
+
+        assert_close(found, conv.expected())
+
+
+def test_a_gpu_computes_the_same_although_its_compiler_does_not_know_the_rows(lab: Lab) -> None:
+    gpu = copy(lab)
+    gpu.device = replace(lab.device, kind="gpu")
+    conv = case((10, 10), (11, 13), (5, 3), strides=(2, 1), pads=(2, 0, 1, 1), groups=10, frames=2, residual=True)
+
+    for tile in GPU_TILES:
+        found = gpu.compute(CONV_DEPTHWISE, conv.conv, conv.inputs, parameters={"TILE": tile, "BAND": 1})
 
         assert_close(found, conv.expected())
 

@@ -11,6 +11,14 @@
 #ifndef TILE
 #define TILE 1
 #define BAND 1
+#define IS_CPU 1
+#endif
+
+/* On a GPU a number that the compiler does not know: Mesa's for Midgard unroll the rows into more than the registers. */
+#if IS_CPU
+#define WINDOW_ROWS KERNEL_H
+#else
+#define WINDOW_ROWS (get_num_groups(0) ? KERNEL_H : 0)
 #endif
 
 #define FIRST_OF_BAND(run) (ROW_OF(run) * BAND)
@@ -21,7 +29,7 @@ __attribute__((always_inline))
 void add_window(vector sum[TILE], __global const STORED(IN) *in, __global const STORED(WEIGHTS) *weights, int frame,
                 int block, int y, int x)
 {
-    for (int ky = 0; ky < KERNEL_H; ky++) {
+    for (int ky = 0; ky < WINDOW_ROWS; ky++) {
         const int in_y = y * STRIDE_H - PAD_TOP + ky * DILATION_H;
         UNROLL for (int kx = 0; kx < KERNEL_W; kx++) {
             const int pixel = PIXEL(IN, frame, block, in_y, x * STRIDE_W - PAD_LEFT + kx * DILATION_W);

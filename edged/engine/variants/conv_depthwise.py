@@ -58,7 +58,7 @@ def depthwise_launch(
     return Launch(
         kernel=kernel,
         operator=site.operator.name,
-        defines={**defines, **parameters, "RUN": run},
+        defines={**defines, **parameters, "RUN": run, "IS_CPU": int(is_cpu)},
         arguments=arguments,
         items=items,
         planes=target.blocks,
