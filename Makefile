@@ -7,7 +7,7 @@ EDGED = .venv/bin/edged
 PIP = @tools/pip_install.sh .venv
 LOCKED = @tools/install_locked.sh .venv
 
-.PHONY: help run view top test test-all test-all-compute test-all-daemons test-deep-part test-compute test-daemons test-lowest fuzz soak vm-test intel homeassistant lint audit bench bench-peers bench-training zoo docs lock sbom install deb repository clean forget-flaky
+.PHONY: help run view top test test-all test-all-compute test-all-daemons test-deep-part test-compute test-daemons test-lowest fuzz soak vm-test intel homeassistant mali lint audit bench bench-peers bench-training zoo docs lock sbom install deb repository clean forget-flaky
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -58,7 +58,7 @@ test-all: .venv/.packages forget-flaky lint test-all-compute test-all-daemons te
 test-all-compute test-all-daemons: TIER = --renew-durations
 test-all-compute test-all-daemons: PROCESSES = 2
 test-all-compute: .venv/.intel test-compute
-test-all-daemons: .venv/.deep homeassistant test-daemons
+test-all-daemons: .venv/.deep homeassistant mali test-daemons
 
 test-compute: .venv/.test
 	.venv/bin/python $(PYTEST) $(TIER) --numprocesses $(PROCESSES) --dist worksteal $(COMPUTE)
@@ -69,7 +69,7 @@ test-daemons: .venv/.test
 
 # of the deep tests those of what changed lately, and a slice of the others that the commit's hash chooses
 MINUTES_OF_DEEP = 12
-test-deep-part: .venv/.deep .venv/.intel homeassistant
+test-deep-part: .venv/.deep .venv/.intel homeassistant mali
 	.venv/bin/python $(PYTEST) -m deep --deep-part $(MINUTES_OF_DEEP) --renew-durations --numprocesses 2 --dist worksteal
 
 # the flaky tests of one `make`: tests/second_try.py adds to them and fails the run where they are many
@@ -109,6 +109,10 @@ intel: .venv/.intel
 
 # MQTT's discovery in Home Assistant itself: tests/e2e/test_home_assistant.py, which is skipped without it
 homeassistant: .venv-homeassistant/.installed
+
+# Mesa's compilers for Mali: tests/mali, which is skipped without them. Exit code 77: this machine cannot make their root
+mali:
+	@tools/mali_root.sh "$${XDG_CACHE_HOME:-$$HOME/.cache}/edged-mali" trixie || [ $$? -eq 77 ]
 
 # tests that read the sources alone: layers, names, words, waits
 OF_SOURCES = $(addprefix tests/test_,arithmetic.py dangers.py docs.py layers.py lock.py names.py plain_english.py \

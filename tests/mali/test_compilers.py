@@ -43,15 +43,6 @@ OF_EACH_FAMILY = ("t620", "g52", "g610")
 
 
 @pytest.fixture(scope="module")
-def root() -> Root:
-    """The root of Debian 13 with Mesa; skipped where it was not made."""
-    found = Root(default_folder())
-    if not found.is_there:
-        pytest.skip(f"no root of trixie with Mesa in {found.folder}: `python -m tools.mali digits` makes it")
-    return found
-
-
-@pytest.fixture(scope="module")
 def reports(root: Root) -> Mapping[str, Report]:
     """`digits` on two GPUs at once, by their names."""
     model = load_model(ModelConfig(name="digits"))
