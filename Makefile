@@ -122,7 +122,7 @@ lint: .venv/.lint
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
-	.venv/bin/python -m pytest -q -m 'not deep' $(OF_SOURCES)
+	.venv/bin/python -m pytest -q $(OF_SOURCES)
 
 # Fails with the advisory's name, and where no answer comes. AUDIT=… are options of pip-audit, such as another service.
 AUDIT = --vulnerability-service osv

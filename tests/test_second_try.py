@@ -107,14 +107,12 @@ def test_a_test_that_fails_twice_fails_the_run(checkout: pytest.Pytester) -> Non
     )
 
 
-@pytest.mark.deep
 def test_more_than_five_flaky_tests_fail_the_run(checkout: pytest.Pytester) -> None:
     done = run(checkout, test_a=PASSES_ALONE.format(count=6))
     assert done.ret == pytest.ExitCode.TESTS_FAILED
     done.stdout.fnmatch_lines(["6 flaky tests in .ci/flaky.txt, at most 5: the run fails", "*6 flaky*"])
 
 
-@pytest.mark.deep
 def test_the_limit_holds_for_all_runs_that_add_to_the_file(checkout: pytest.Pytester) -> None:
     assert run(checkout, test_a=PASSES_ALONE.format(count=3)).ret == pytest.ExitCode.OK
     done = run(checkout)
@@ -138,7 +136,6 @@ def test_a_fixture_that_is_late_is_flaky_too(checkout: pytest.Pytester) -> None:
     done.stdout.fnmatch_lines(["flaky: tests/test_a.py::test_it, first failure: *", "*1 flaky*"])
 
 
-@pytest.mark.deep
 def test_a_test_that_hangs_has_failed_and_its_fixtures_end(checkout: pytest.Pytester) -> None:
     sleeps = HANGS.format(call="time.sleep(3600)")
     done = run(checkout, "-p", "pytest_timeout", "-o", "timeout=1", test_a=sleeps, test_b=BROKEN)
@@ -148,7 +145,6 @@ def test_a_test_that_hangs_has_failed_and_its_fixtures_end(checkout: pytest.Pyte
     )
 
 
-@pytest.mark.deep
 def test_the_process_ends_of_a_test_that_does_not_return_to_python(checkout: pytest.Pytester) -> None:
     stands = HANGS.format(call="ctypes.PyDLL(None).sleep(3600)")
     limit = ("-o", "faulthandler_timeout=1", "-o", "faulthandler_exit_on_timeout=true")
@@ -159,12 +155,10 @@ def test_the_process_ends_of_a_test_that_does_not_return_to_python(checkout: pyt
     )
 
 
-@pytest.mark.deep
 def test_a_test_that_is_skipped_the_second_time_has_not_passed(checkout: pytest.Pytester) -> None:
     assert run(checkout, test_a=SKIPS_ALONE).ret == pytest.ExitCode.TESTS_FAILED
 
 
-@pytest.mark.deep
 def test_too_many_failures_have_no_second_try(checkout: pytest.Pytester) -> None:
     done = run(checkout, test_a=PASSES_ALONE.format(count=MOST_TRIES + 1))
     assert done.ret == pytest.ExitCode.TESTS_FAILED

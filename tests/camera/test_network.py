@@ -264,7 +264,6 @@ def test_an_rtsp_camera_with_another_certificate_gets_no_password(rtsp: RtspServ
         assert front.received == b""
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("rtsp", ["digest"], indirect=True)
 def test_a_camera_that_shows_another_certificate_is_down_until_the_right_one_is_back(
     rtsp: RtspServer, folder: Path, tmp_path: Path

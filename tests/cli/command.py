@@ -24,13 +24,14 @@ def edged(*arguments: str | Path | int, env: dict[str, str] | None = None) -> su
 
 
 def edged_here(*arguments: str | Path | int) -> subprocess.CompletedProcess[str]:
-    """Run `edged …` in this process: another one imports for a second before it says what is wrong.
+    """Run `edged …` as `edged` does, but in this process: another one imports for a second.
 
     Not a verb that serves: it changes what signals do.
     """
     command = [str(each) for each in arguments]
     with redirect_stdout(io.StringIO()) as output, redirect_stderr(io.StringIO()) as errors:
         code = run_command_line(command)
+    assert "Traceback" not in errors.getvalue(), errors.getvalue()
     return subprocess.CompletedProcess(command, code, output.getvalue(), errors.getvalue())
 
 

@@ -179,7 +179,13 @@ def test_a_hub_that_refuses_ends_the_worker_with_the_reason(tmp_path: Path) -> N
         assert "refused this worker: another model" in worker.errors()
 
 
-@pytest.mark.parametrize("make", [models.text_file, models.unsupported])
+@pytest.mark.parametrize(
+    "make",
+    [
+        make if make in {models.text_file, models.unsupported} else pytest.param(make, marks=pytest.mark.deep)
+        for make in models.BAD
+    ],
+)
 def test_a_bad_model_ends_a_worker_with_one_message(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     file = make(tmp_path / "model.onnx")
 

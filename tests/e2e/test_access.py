@@ -37,13 +37,11 @@ def keys_of(daemon: Daemon, name: str = "allowed/alice", hub: str = "hub") -> di
     return {"key": daemon.folder / f"{name}.key", "server_key": daemon.folder / f"{hub}.pub"}
 
 
-@pytest.mark.deep
 def test_who_has_a_key_that_is_allowed_gets_the_stream_and_what_was_before(daemon: Daemon) -> None:
     first, *_, last = daemon.first(20, since_s=3600, **keys_of(daemon))
     assert last.seq == first.seq + 19
 
 
-@pytest.mark.deep
 def test_the_command_takes_the_keys(daemon: Daemon) -> None:
     keys = keys_of(daemon)
     arguments = ("--key", keys["key"], "--server-key", keys["server_key"], "--count", 2)
@@ -53,7 +51,6 @@ def test_the_command_takes_the_keys(daemon: Daemon) -> None:
     assert "belong together" in half.stderr
 
 
-@pytest.mark.deep
 def test_a_view_shows_what_its_key_lets_it_see_or_why_it_sees_nothing(daemon: Daemon) -> None:
     watchers = Watcher(daemon.address), Watcher(daemon.address)
     with listening_for(watchers[0], curve_of(**keys_of(daemon))), listening_for(watchers[1]):
@@ -63,7 +60,6 @@ def test_a_view_shows_what_its_key_lets_it_see_or_why_it_sees_nothing(daemon: Da
     assert watchers[1].node_state(time.monotonic()).stale
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "hub", "reason", "told"),
     [

@@ -57,7 +57,6 @@ def several_status_lines(daemon: Daemon) -> None:
     eventually(lambda: daemon.first(1)[0].published_at - last > 2.5)
 
 
-@pytest.mark.deep
 def test_a_full_disk_under_the_status_lines_leaves_the_daemon_running(tmp_path: Path) -> None:
     with open("/dev/full", "w") as full, started(tmp_path, stdout=full) as daemon:
         several_status_lines(daemon)
@@ -69,14 +68,12 @@ def test_a_full_disk_under_the_status_lines_leaves_the_daemon_running(tmp_path: 
     assert "Traceback" not in log
 
 
-@pytest.mark.deep
 def test_a_full_disk_under_the_log_leaves_the_daemon_running(tmp_path: Path) -> None:
     with open("/dev/full", "w") as full, started(tmp_path, "--json", stderr=full) as daemon:
         several_status_lines(daemon)
         assert daemon.stop()["predictions"] > 0
 
 
-@pytest.mark.deep
 def test_the_reader_of_the_status_lines_may_go(tmp_path: Path) -> None:
     with started(tmp_path, stdout=subprocess.PIPE) as daemon:
         assert daemon.process.stdout
@@ -99,7 +96,6 @@ def full_pipe() -> tuple[int, IO[Any]]:
     return reader, os.fdopen(pipe, "w")
 
 
-@pytest.mark.deep
 def test_a_reader_that_does_not_read_holds_up_neither_the_daemon_nor_its_end(tmp_path: Path) -> None:
     reader, pipe = full_pipe()
     with pipe, started(tmp_path, stdout=pipe) as daemon:
@@ -110,7 +106,6 @@ def test_a_reader_that_does_not_read_holds_up_neither_the_daemon_nor_its_end(tmp
     assert "the summary was not written within 2 s: no process reads standard output" in daemon.log()
 
 
-@pytest.mark.deep
 def test_standard_output_that_is_closed_is_no_socket_of_ours(tmp_path: Path) -> None:
     (tmp_path / "edged.yaml").write_text(json.dumps(config_in(tmp_path)))
     command = f"{sys.executable} -m edged run {tmp_path}/edged.yaml --count 20 >&- <&-"
@@ -122,7 +117,6 @@ def test_standard_output_that_is_closed_is_no_socket_of_ours(tmp_path: Path) -> 
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.deep
 def test_an_output_of_ascii_gets_every_line(tmp_path: Path) -> None:
     with started(tmp_path, encoding="ascii") as daemon:
         several_status_lines(daemon)

@@ -50,7 +50,6 @@ def drawn_whole(terminal: Terminal) -> list[str]:
     return rows if rows[0].startswith("edged") and rows[-1].startswith("q: quit") else []
 
 
-@pytest.mark.deep
 def test_a_camera_that_dies_is_down_at_once_and_up_again_by_itself(daemon: Daemon) -> None:
     with edged_in_a_terminal("top", daemon.address) as terminal:
         terminal.shows(*ALL_IS_WELL)
@@ -73,7 +72,6 @@ def kill_camera(daemon: Daemon, name: str) -> None:
             pass
 
 
-@pytest.mark.deep
 def test_a_daemon_that_stands_still_is_shown_as_such_until_it_goes_on(daemon: Daemon) -> None:
     with edged_in_a_terminal("top", daemon.address) as terminal:
         terminal.shows(*ALL_IS_WELL)
@@ -87,7 +85,6 @@ def test_a_daemon_that_stands_still_is_shown_as_such_until_it_goes_on(daemon: Da
         assert not any("nothing from" in row for row in rows)
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("end", ["q", "\x03", "SIGTERM"], ids=["q", "Ctrl-C", "SIGTERM"])
 def test_whatever_ends_it_the_terminal_is_as_it_was(daemon: Daemon, end: str) -> None:
     with edged_in_a_terminal("top", daemon.address) as terminal:

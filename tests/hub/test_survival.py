@@ -31,7 +31,6 @@ from tests.hub.taught_heads import keep_unread_version
 pytestmark = pytest.mark.deep
 
 
-@pytest.mark.deep
 def test_a_machine_that_starts_no_process_for_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,4 +1,4 @@
-"""Every kernel of well-known networks on a GPU of each family: what is chosen without tuning compiles and fits."""
+"""Every kernel of well-known networks on the boards' GPUs: what is chosen without tuning compiles and fits."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,7 +13,7 @@ from tools.mali.root import Root
 
 pytestmark = pytest.mark.deep
 
-OF_EACH_FAMILY = ("t620", "t860", "g52", "g610")
+OF_BOARDS = ("t620", "t860", "g52", "g610")
 SIZES = {"resnet50": 120, "resnet18": 224, "mobilenetv2": 224, "squeezenet1_1": 224, "digits": None}
 
 
@@ -21,8 +21,8 @@ def swept(root: Root, network: str) -> dict[str, Report]:
     """The reports of a network on all GPUs, two at once, by the GPU's name."""
     model = load_model(ModelConfig(name=network, size=SIZES[network]))
     with ThreadPoolExecutor(2) as pool:
-        reports = pool.map(lambda gpu: report_on(network, model, GPUS[gpu], "fp32", root), OF_EACH_FAMILY)
-        return dict(zip(OF_EACH_FAMILY, reports, strict=True))
+        reports = pool.map(lambda gpu: report_on(network, model, GPUS[gpu], "fp32", root), OF_BOARDS)
+        return dict(zip(OF_BOARDS, reports, strict=True))
 
 
 @pytest.mark.parametrize("network", SIZES)

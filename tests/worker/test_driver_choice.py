@@ -85,7 +85,6 @@ def test_the_driver_whose_jobs_take_less_time_is_chosen() -> None:
     assert faster_driver(slow, quick, pictures(1)) == DRIVER_OF_ALL
 
 
-@pytest.mark.deep
 @pocl_only
 @pytest.mark.skipif(ALL == 1, reason="one processor")
 def test_each_start_measures_both_drivers_until_that_was_done_five_times(tmp_path: Path, config: Config) -> None:
@@ -127,7 +126,6 @@ def test_a_slow_network_is_not_measured(tmp_path: Path, config: Config) -> None:
     assert list(tmp_path.rglob("*.faster")) == []
 
 
-@pytest.mark.deep
 @pocl_only
 def test_what_the_user_has_decided_stays(tmp_path: Path, config: Config) -> None:
     of_config = config_with(tmp_path, threads=ALL)
@@ -140,7 +138,6 @@ def test_what_the_user_has_decided_stays(tmp_path: Path, config: Config) -> None
 
 
 @pocl_only
-@pytest.mark.deep
 @pytest.mark.skipif(ALL == 1, reason="one processor")
 def test_a_worker_measures_while_it_serves_and_answers_the_same_with_either_driver(tmp_path: Path) -> None:
     text = config_with(tmp_path, threads=None).model_dump_json()

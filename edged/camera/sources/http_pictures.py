@@ -176,7 +176,7 @@ class MotionJpeg:
                     raise CameraError(f"{self._shown} has ended: the other side closed the connection")
                 self._splitter.add(data)
         except TimeoutError:
-            raise CameraError(f"{self._shown} has stalled: no picture for {self.longest_wait_s:.3g} s") from None
+            raise _stalled(self._shown, self.longest_wait_s) from None
         except (OSError, HTTPException, ValueError) as error:
             raise CameraError(f"{self._shown} has ended: {error or type(error).__name__}") from None
         self._learn()
@@ -230,9 +230,13 @@ class Stills:
                 if len(content) > MOST_BYTES:
                     raise CameraError(f"{self._shown} sends a picture of more than {MOST_BYTES // 2**20} MB")
         except TimeoutError:
-            raise CameraError(f"{self._shown} has stalled: no picture for {self.longest_wait_s:.3g} s") from None
+            raise _stalled(self._shown, self.longest_wait_s) from None
         except (OSError, HTTPException) as error:
             raise CameraError(f"{self._shown} has ended: {error or type(error).__name__}") from None
         if answer.will_close:
             self._link.close()
         return decode_picture(bytes(content), f"a picture of {self._shown}")
+
+
+def _stalled(shown: str, seconds: float) -> CameraError:
+    return CameraError(f"{shown} has stalled: no picture for {round(seconds, 1):g} s")

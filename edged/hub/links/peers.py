@@ -250,15 +250,12 @@ class Links:
             self._outer.send(
                 received.peer, Stop(refused=problem)
             )  # again, if it is leaving: it may have missed one
-            if not self._is_leaving(received):
+            if isinstance(received.message, CameraHello | WorkerHello):
+                self._leaving -= {received.peer}  # it has connected again
+            if received.peer not in self._leaving:
                 log.warning("%s is refused: %s", received.peer.replace("/", " "), problem)
                 self._outer.reject(received.header, "not_expected")
         return None
-
-    def _is_leaving(self, received: Received) -> bool:
-        if isinstance(received.message, CameraHello | WorkerHello):
-            self._leaving -= {received.peer}
-        return received.peer in self._leaving
 
     def _problem(self, received: Received) -> str:
         role = received.role
