@@ -35,7 +35,8 @@ build() {
     cp tools/mali/compile_kernels.c "$1/src/"
     step 'building what answers for a GPU' chroot "$1" /usr/bin/env -i PATH=/usr/bin:/bin bash -euc '
         cd /src
-        for part in include src/c11 src/util src/drm-shim src/panfrost/drm-shim; do parts+=("*/$part"); done
+        for part in include src/c11 src/util src/drm-shim src/panfrost/drm-shim src/broadcom/drm-shim \
+            src/freedreno/drm-shim; do parts+=("*/$part"); done
         tar --extract --strip-components=1 --no-same-owner --wildcards --file mesa_*.orig.tar.xz "${parts[@]}"
         # newer drivers ask for more than it knows: a GPU without what that is about answers 0
         sed -i "/Unknown DRM_IOCTL_PANFROST_GET_PARAM/,/return -1/ s/return -1/return gp->value = 0/" \
@@ -46,10 +47,19 @@ build() {
         for name in DLFCN_H ENDIAN_H MEMFD_CREATE PTHREAD SECURE_GETENV STRUCT_TIMESPEC TIMESPEC_GET __BUILTIN_FFS; do
             has+=("-DHAVE_$name")
         done
-        aarch64-linux-gnu-gcc -O1 -w -shared -fPIC -fvisibility=hidden -ffunction-sections -D_GNU_SOURCE "${has[@]}" \
-            -DUTIL_ARCH_LITTLE_ENDIAN=1 -DUTIL_ARCH_BIG_ENDIAN=0 -Iinclude -Isrc -Isrc/util -I/usr/include/libdrm \
-            src/drm-shim/*.c src/panfrost/drm-shim/panfrost_noop.c src/c11/impl/threads_posix.c "${utilities[@]}" \
-            -Wl,--gc-sections -Wl,--no-undefined -o /usr/lib/aarch64-linux-gnu/libno_gpu.so
+        # it knows VideoCore VI alone; VII names itself otherwise
+        sed -i "s/0x04443356/IDENT0/; s/0x81001422/IDENT1/" src/broadcom/drm-shim/v3d_noop.c
+        # answers NAME FOLDER SOURCE OPTION…: the library that answers for the GPUs of a driver
+        answers() {
+            aarch64-linux-gnu-gcc -O1 -w -shared -fPIC -fvisibility=hidden -ffunction-sections -D_GNU_SOURCE "${has[@]}" \
+                -DUTIL_ARCH_LITTLE_ENDIAN=1 -DUTIL_ARCH_BIG_ENDIAN=0 -Iinclude -Isrc -Isrc/util -I/usr/include/libdrm \
+                src/drm-shim/*.c "src/$2/drm-shim/$3" src/c11/impl/threads_posix.c "${utilities[@]}" "${@:4}" \
+                -Wl,--gc-sections -Wl,--no-undefined -o "/usr/lib/aarch64-linux-gnu/libno_$1.so"
+        }
+        answers panfrost panfrost panfrost_noop.c
+        answers v3d42 broadcom v3d_noop.c -DIDENT0=0x04443356 -DIDENT1=0x81001422
+        answers v3d71 broadcom v3d_noop.c -DIDENT0=0x07443356 -DIDENT1=0x81001431
+        answers freedreno freedreno freedreno_noop.c
         aarch64-linux-gnu-gcc -O1 -Wall -Werror compile_kernels.c -lOpenCL -o /usr/bin/compile_kernels
     ' || cannot 'the answers for a GPU cannot be built'
     rm -rf "$1/src"

@@ -12,6 +12,7 @@ Kind = Literal["gpu", "cpu", "accelerator"]
 POCL = "Portable Computing Language"
 # PoCL's drivers for a CPU that compute in the thread which submits, and those of the same processor with threads
 DRIVERS_OF_ONE_THREAD = {"basic": "pthread", "cpu-minimal": "cpu"}
+UNKNOWN_UNITS, FEWEST_UNITS = 9999, 2
 NOT_OPENCL = {"cuda", "tensorrt", "vulkan", "metal", "mps", "openvino", "rknn", "npu", "tpu", "edgetpu", "coral"}
 OF_OTHERS = "edged computes by OpenCL: write auto, gpu, cpu or numpy; "
 
@@ -111,7 +112,7 @@ def describe(platform: Any, handle: Any, position: tuple[int, int]) -> Device:
             kind=_kind(handle.type),
             version=handle.version.strip(),
             driver=handle.driver_version.strip(),
-            compute_units=handle.max_compute_units,
+            compute_units=_units(handle.max_compute_units),
             memory_bytes=handle.global_mem_size,
             vector_width=max(1, handle.native_vector_width_float),
             alignment=max(64, handle.mem_base_addr_align // 8),
@@ -130,6 +131,11 @@ def _name(platform: Any, handle: Any) -> str:
             if name == of_one or name.startswith(f"{of_one}-"):
                 return usual + name.removeprefix(of_one)
     return name
+
+
+def _units(number: int) -> int:
+    """Return the compute units; of Mesa's freedreno, which has 9999 for want of a number, the fewest of a GPU."""
+    return FEWEST_UNITS if number == UNKNOWN_UNITS else number
 
 
 def _kind(device_type: int) -> Kind:

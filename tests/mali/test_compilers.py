@@ -129,6 +129,15 @@ def test_a_kernel_that_no_compiler_takes_is_named(
     assert planted[gpu][LIGHT].failure == ""
 
 
+@pytest.mark.parametrize("gpu", ["v3d42", "v3d71", "a630"])
+def test_other_drivers_of_mesa_compile_too(root: Root, gpu: str) -> None:
+    compiled = root.compile(GPUS[gpu], [BROKEN, LIGHT])
+
+    assert "flaot" in compiled[BROKEN].failure
+    assert compiled[LIGHT].failure == ""
+    assert findings([in_a_plan(compiled[LIGHT])]) == []
+
+
 def test_the_command_prints_a_table_and_what_the_figures_leave_out(
     reports: Mapping[str, Report], root: Root, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,7 +37,7 @@ def cost_of(
     loops, left = known_loops(launch), without.loops if without else whole.loops
     removed = whole.loops - (without.loops if without else 0)
     around, inner = loops.passes(left, removed) if loops else (1, 1)
-    share = around * occupied_items(launch, architecture.lanes) / cores
+    share = around * architecture.cycles * occupied_items(launch, architecture.lanes) / cores
     cycles = {unit: share * _of_an_item(unit, whole, without, inner) for unit in architecture.units}
     return Cost(cycles, around * inner if loops or whole.loops == 0 else None)
 

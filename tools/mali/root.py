@@ -24,9 +24,12 @@ from tools.mali.statistics import Compiled, Output, device_of, read_output
 CHECKOUT = Path(__file__).parents[2]
 SCRIPT = CHECKOUT / "tools/mali_root.sh"
 MADE_BY = (SCRIPT, CHECKOUT / "tools/mali/compile_kernels.c")
+# A compiler that writes beyond its memory is aborted where it does, not by chance: Midgard's has done so.
+MEMORY_CHECK = "libc_malloc_debug.so.0"
 TOOLS = "trixie"  # the release whose root has the emulator, and what answers for a GPU
 RELEASES = ("trixie", "forky")
-LIBRARY = "usr/lib/aarch64-linux-gnu/libno_gpu.so"
+FEATURES = "RUSTICL_FEATURES=fp16"  # Mesa before 26 has no half without it
+LIBRARIES = "usr/lib/aarch64-linux-gnu"
 CRASHED = "the compiler crashed, or took longer than two minutes"
 COMPILED = TypeAdapter(Compiled)
 PROCESSORS = len(os.sched_getaffinity(0))
@@ -122,17 +125,18 @@ class Root:
 
     def _command(self, gpu: Gpu, todo: Path) -> list[str]:
         """Return the command line: files of the root come before those of this machine with the same path."""
-        tools = self.folder / TOOLS
-        variables = {
-            "LD_PRELOAD": str(tools / LIBRARY),
-            "PAN_GPU_ID": gpu.product,
-            "RUSTICL_ENABLE": "panfrost",
-            "OCL_ICD_VENDORS": "/etc/OpenCL/vendors/rusticl.icd",
-            "BIFROST_MESA_DEBUG": "shaderdb",
-            "MIDGARD_MESA_DEBUG": "shaderdb",
-            "MESA_SHADER_CACHE_DISABLE": "1",
-        }
-        set_all = [part for name, value in variables.items() for part in ("-E", f"{name}={value}")]
+        tools, driver = self.folder / TOOLS, gpu.architecture.driver
+        variables = (
+            f"LD_PRELOAD={tools / LIBRARIES}/libno_{driver.library}.so {MEMORY_CHECK}",
+            "GLIBC_TUNABLES=glibc.malloc.check=3",
+            *((f"{driver.gpu}={gpu.product}",) if driver.gpu else ()),
+            f"RUSTICL_ENABLE={driver.name}",
+            FEATURES,
+            "OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd",
+            "MESA_SHADER_CACHE_DISABLE=1",
+            *driver.printing,
+        )
+        set_all = [part for variable in variables for part in ("-E", variable)]
         emulator = [str(tools / "usr/bin/qemu-aarch64"), "-L", str(self.folder / self.release), *set_all]
         return [*emulator, str(tools / "usr/bin/compile_kernels"), str(todo)]
 
@@ -149,7 +153,7 @@ class Root:
         return CacheEntries(self.folder / self.release / "answers", "answer")
 
     def _key(self, gpu: Gpu, what: object) -> str:
-        return sha256(json.dumps([gpu.product, what]).encode()).hexdigest()
+        return sha256(json.dumps([gpu.name, FEATURES, what]).encode()).hexdigest()
 
 
 def _written(path: Path, program: Program) -> str:

@@ -1,7 +1,7 @@
 """Read what `compile_kernels` prints: the device's properties, and what Mesa's compilers say of each kernel."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -9,11 +9,13 @@ from edged.engine.device import Device, describe
 from edged.errors import DeviceError
 
 # Mesa up to 25 begins it with SHADER-DB; 26 counts "instrs" where they counted "inst", and names the registers.
-STATISTIC = re.compile(r"MESA_SHADER_KERNEL shader: (.*)")
+STATISTIC = re.compile(r"MESA_SHADER_(?:KERNEL|COMPUTE) shader: (.*)")
+ADRENO = re.compile(r"; CL prog \d+/\d+: (.*)")
 SPILLS = re.compile(r"(\d+):(\d+) spills:fills")
-NUMBER = re.compile(r"([\d.]+) ([a-z ]+)")
+NUMBER = re.compile(r"([\d.]+) ([a-z -]+)")
 ANSWER = re.compile(r"edged (begin|private|group|failed|end) (-?\d+)")
 PROPERTY = re.compile(r"edged device (\w+) (.*)")
+REGISTERS = ("registers", "registers used", "max-temps")
 TEXTS = {"platform", "name", "version", "driver_version", "extensions"}
 
 
@@ -39,7 +41,7 @@ class Statistics:
 
     @property
     def registers(self) -> int | None:
-        found = self.counts.get("registers", self.counts.get("registers used"))
+        found = next((self.counts[name] for name in REGISTERS if name in self.counts), None)
         return None if found is None else int(found)
 
 
@@ -94,28 +96,50 @@ def read_output(text: str) -> Output:
 
 
 def _read_program(lines: Iterator[str]) -> Compiled | None:
-    """Read up to the end of a program; None if the lines stop before.
+    """Read up to the end of a program; None if the lines stop before."""
+    said, answers = list[str](), dict[str, str]()
+    for line in lines:
+        answer = ANSWER.fullmatch(line)
+        if answer and answer[1] == "end":
+            return _compiled(said, answers)
+        if answer:
+            answers[answer[1]] = answer[2]
+        said += [] if answer else [line.strip()]
+    return None
+
+
+def _compiled(said: Sequence[str], answers: Mapping[str, str]) -> Compiled:
+    """Return what the compiler said of a program, and `compile_kernels` after it.
 
     Mesa compiles a kernel twice: for any launch, then for one whose offsets are 0, as all of edged's are. The last
     one counts.
     """
-    statistics, failure, said = None, "", list[str]()
-    numbers = {"group": 0, "private": 0}
-    for line in lines:
-        answer = ANSWER.fullmatch(line)
-        if answer and answer[1] == "end":
-            reason = failure and f"{failure}: {' '.join(said)}"
-            if not failure and statistics is None:
-                reason = "the compiler printed no statistics"
-            return Compiled(statistics, numbers["group"], numbers["private"], reason.rstrip(": "))
-        if answer and answer[1] in numbers:
-            numbers[answer[1]] = int(answer[2])
-        elif answer and answer[1] == "failed":
-            failure = f"OpenCL error {answer[2]}"
-        else:
-            statistics = read_statistics(line) or statistics
-            said += [line.strip()] if failure and line.strip() else []
-    return None
+    found = [each for line in said if (each := read_statistics(line))]
+    statistics = found[-1] if found else read_adreno(said)
+    failure = "" if statistics else "the compiler printed no statistics"
+    if "failed" in answers:
+        failure = f"OpenCL error {answers['failed']}: {' '.join(filter(None, said))}".rstrip(": ")
+    group, private = (int(answers.get(name, 0)) for name in ("group", "private"))
+    return Compiled(statistics, group, private, failure)
+
+
+def read_adreno(said: Sequence[str]) -> Statistics | None:
+    """Return the statistics of the last kernel that the compiler for Adreno printed, behind its instructions.
+
+    What spills is stored by stp and loaded by ldp. The registers of a processor leave room for so many waves of 64
+    work-items: ir3_get_reg_dependent_max_waves of Mesa, for Adreno 630.
+    """
+    ends = [number for number, line in enumerate(said) if ADRENO.search(line) and " loops" in line]
+    if not ends:
+        return None
+    last = said[ends[-2] + 1 if len(ends) > 1 else 0 : ends[-1] + 1]
+    counts: dict[str, float] = {}
+    for found in filter(None, map(ADRENO.search, last)):
+        counts |= {each[2]: float(each[1]) for each in NUMBER.finditer(found[1])}
+    counts["registers"] = counts["full"]
+    counts["threads"] = 96 // max(1, counts["full"]) * 2
+    spills, fills = (sum(bool(re.search(rf"\b{access}\.", line)) for line in last) for access in ("stp", "ldp"))
+    return Statistics(counts, spills, fills)
 
 
 def device_of(properties: Mapping[str, str]) -> Device:
