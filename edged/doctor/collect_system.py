@@ -17,7 +17,14 @@ SLOWING = {"passive", "hot", "critical"}  # types of trip points at which the ke
 HIGHEST_C = 250.0
 NODES = ("dev/dri/renderD*", "dev/mali[0-9]*", "dev/kfd", "dev/nvidia[0-9]*")
 MODULES = ("panfrost", "panthor", "mali", "mali_kbase", "bifrost_kbase", "lima", "v3d", "msm", "etnaviv")
-VARIABLES = ("RUSTICL_ENABLE", "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "LD_LIBRARY_PATH", "POCL_DEVICES")
+VARIABLES = (
+    "RUSTICL_ENABLE",
+    "RUSTICL_FEATURES",
+    "OCL_ICD_VENDORS",
+    "OPENCL_VENDOR_PATH",
+    "LD_LIBRARY_PATH",
+    "POCL_DEVICES",
+)
 LIBMALI = ("usr/lib/libmali*", "usr/lib/*/libmali*", "usr/lib/*/libMali*", "opt/*/lib/libmali*")
 
 

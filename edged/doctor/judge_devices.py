@@ -11,7 +11,7 @@ from edged.system.plain_text import counted, short_number
 MESA = {"panfrost": "panfrost", "panthor": "panfrost"}  # kernel drivers, and what RUSTICL_ENABLE calls theirs
 BY_DEFAULT = (26, 2)  # the Mesa that needs no RUSTICL_ENABLE for Panfrost
 UNSUPPORTED = {"v3d": "Mesa has no OpenCL for it that edged was tried on", "lima": "it computes no OpenCL"}
-SERVICE = "sudo systemctl edit edged  # [Service] Environment=RUSTICL_ENABLE="
+SERVICE = "sudo systemctl edit edged  # [Service] Environment="
 
 NAMES = {"digits": "digits", "mobilenetv2": "MobileNetV2@224", "resnet50": "ResNet-50@120"}
 
@@ -82,10 +82,15 @@ def _open_driver(kernel: str, drivers: Drivers, devices: Sequence[ExaminedDevice
     elif driver not in drivers.variables.get("RUSTICL_ENABLE", "").split(","):
         needed = ".".join(map(str, BY_DEFAULT))
         text = f"rusticl is installed, but Mesa before {needed} uses this GPU only with RUSTICL_ENABLE={driver}"
-        yield Finding("error", what, text, (f"export RUSTICL_ENABLE={driver}", f"{SERVICE}{driver}"))
+        yield Finding("error", what, text, switched_on(f"RUSTICL_ENABLE={driver}"))
     else:
         text = "rusticl is installed and switched on, but lists no GPU: may this user open the device file above?"
         yield Finding("error", what, text, ("sudo dmesg | grep -i -e panfrost -e panthor",))
+
+
+def switched_on(setting: str) -> tuple[str, ...]:
+    """Return the commands that give an environment variable to a shell, and to the service."""
+    return f"export {setting}", f"{SERVICE}{setting}"
 
 
 def _vendor_driver(drivers: Drivers, devices: Sequence[ExaminedDevice]) -> Iterator[Finding]:
@@ -132,6 +137,9 @@ def _device(device: ExaminedDevice, *, busy: bool) -> Iterator[Finding]:
         remedy = (defect.remedy,) if defect.remedy else ()
         text = f"{defect.what} ({defect.source}); {defect.workaround}"
         yield Finding("error" if remedy else "warning", "known defect", text, remedy)
+    if device.platform == RUSTICL and device.kind == "gpu" and not device.fp16:
+        text = "this Mesa loads halves one by one: precision fp16 and fp16-weights make more accesses than fp32"
+        yield Finding("warning", "fp16", text, switched_on("RUSTICL_FEATURES=fp16"))
     if busy:
         yield Finding("warning", "in use", "the daemon computes on it: the figures below are too low")
     yield from _self_test(device)

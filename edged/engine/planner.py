@@ -88,7 +88,9 @@ def make_plan(
     if not part.end:
         check_output(part.graph)
     network = _network_of(part)
-    tensors = _laid_out(part, network, chooser.channel_block(device), batch, precision, device)
+    tensors = _laid_out(
+        part, network, chooser.channel_block(device, floats_of(precision)), batch, precision, device
+    )
     site = partial(_site, device=device, half_weights="fp16" in precision)
     apart = {network.first, network.output, network.features}
     tensors, choices, shares = _choose(network.operators, tensors, chooser, site, apart, device)
@@ -131,6 +133,11 @@ def _network_of(part: ModelPart) -> _Network:
         same.get(graph.output, graph.output),
         same.get(part.features, part.features) if part.features else None,
     )
+
+
+def floats_of(precision: Precision) -> Element:
+    """Return the elements of a plan's tensors, but for its output and the steps of a quantized network."""
+    return STORED.get(precision, Element.FLOAT32)
 
 
 def _laid_out(
@@ -266,7 +273,7 @@ def _readers(operators: Sequence[Operator], tensors: set[str]) -> list[Operator]
 
 def _with_elements(graph: Graph, tensors: Tensors, precision: Precision, device: Device, output: str) -> Tensors:
     """Return the tensors with the elements of this precision; steps are bytes where layers multiply bytes."""
-    floats = STORED.get(precision, Element.FLOAT32)
+    floats = floats_of(precision)
     found = {name: replace(tensor, element=floats) for name, tensor in tensors.items()} | {output: tensors[output]}
     in_bytes = multiplies_bytes(device.instructions) and has_byte_weights(graph)
     for name, (low, high) in step_tensors(graph).items():

@@ -75,14 +75,20 @@ def compiler_options(device: Device) -> tuple[str, ...]:
 
     A warning is an error where the tests run the compiler; no other compiler's warning refuses a kernel.
     """
-    if not takes_builtins(device):
-        return WITHOUT_WARNINGS
-    return (*(WITHOUT_WARNINGS if always_warns(device) else STANDARD), "-DCLANG_BUILTINS")
+    builtins = takes_builtins(device)
+    language = STANDARD if builtins and not always_warns(device) else WITHOUT_WARNINGS
+    supported = {"-DCLANG_BUILTINS": builtins, "-DHALF_IS_A_TYPE": takes_halves(device)}
+    return (*language, *(define for define, is_there in supported.items() if is_there))
 
 
 def always_warns(device: Device) -> bool:
     """Return whether the compiler of `device` warns of wide vectors in spite of `WIDE_VECTORS`."""
     return device.platform == POCL and device.release >= POCL_THAT_WARNS
+
+
+def takes_halves(device: Device) -> bool:
+    """Return whether half is a type like others: `pocl_builtins.cl` does not declare conversions to it."""
+    return device.fp16 and device.platform != POCL
 
 
 def takes_builtins(device: Device) -> bool:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from edged.engine.device import Device
 from edged.engine.launch import kernels_of
+from edged.engine.layout import Element
 from edged.engine.packed import plan_key
 from edged.engine.planner import Plan
 from edged.engine.programs import source_of
@@ -122,9 +123,9 @@ class ProvenChooser:
         """Return the variants that would have been chosen but are excluded, for people."""
         return tuple(map(str, self._left_out))
 
-    def channel_block(self, device: Device) -> int:
+    def channel_block(self, device: Device, element: Element = Element.FLOAT32) -> int:
         """Return the block size that `chooser` chooses."""
-        return self._chooser.channel_block(device)
+        return self._chooser.channel_block(device, element)
 
     def choose(self, site: Site[Any]) -> Choice:
         """Choose a variant that is not excluded. Raises DeviceError if none is left."""

@@ -7,12 +7,15 @@ from typing import Any, Protocol
 
 from edged.engine.device import Device
 from edged.engine.instructions import AVX512_BF16
-from edged.engine.programs import source_of
+from edged.engine.layout import Element
+from edged.engine.programs import source_of, takes_halves
 from edged.engine.variants import VARIANTS
 from edged.engine.variants.conv_winograd import CONV_WINOGRAD, is_profitable
 from edged.engine.variants.variant import AnyVariant, Parameters, Site
 from edged.errors import ConfigError
 from edged.model.graph import Conv
+
+LOADS_EIGHT_HALVES = "mali-"  # 16 bytes at once
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,8 @@ class Choice:
 class Chooser(Protocol):
     """Chooses the variants of a whole plan: by rules, or by tuning records."""
 
-    def channel_block(self, device: Device) -> int:
-        """Return how many channels are stored side by side in every tensor: 1, 4, 8 or 16."""
+    def channel_block(self, device: Device, element: Element = Element.FLOAT32) -> int:
+        """Return how many channels are stored side by side in every tensor of `element`: 1, 4, 8 or 16."""
 
     def choose(self, site: Site[Any]) -> Choice:
         """Choose for one operator. The site's tensors have no halo yet."""
@@ -82,13 +85,14 @@ class Rules:
                 f"no convolution variant is called {self.conv!r}; there are: {', '.join(CONVOLUTIONS)}"
             )
 
-    def channel_block(self, device: Device) -> int:
-        """Return the block for one vector instruction of the device."""
+    def channel_block(self, device: Device, element: Element = Element.FLOAT32) -> int:
+        """Return the block for one vector instruction of the device, or for one access to its memory."""
         if self.conv == "naive":
             return 1
         if device.kind == "cpu":
             return 16 if device.vector_width >= 16 else 8 if device.vector_width >= 8 else 4
-        return 4
+        loads_eight = element is Element.FLOAT16 and LOADS_EIGHT_HALVES in device.name.casefold()
+        return 8 if loads_eight and takes_halves(device) else 4
 
     def choose(self, site: Site[Any]) -> Choice:
         """Return the variant named by the rules if it can compute the site; else the first that can."""
@@ -115,9 +119,9 @@ class Listener:
     chooser: Chooser
     sites: list[Site[Any]] = field(default_factory=list)
 
-    def channel_block(self, device: Device) -> int:
+    def channel_block(self, device: Device, element: Element = Element.FLOAT32) -> int:
         """Return the block size that `chooser` chooses."""
-        return self.chooser.channel_block(device)
+        return self.chooser.channel_block(device, element)
 
     def choose(self, site: Site[Any]) -> Choice:
         """Return the choice of `chooser`, and record the site."""

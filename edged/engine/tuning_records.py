@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from edged.engine.device import Device
+from edged.engine.layout import Element
 from edged.engine.selection import Choice, Chooser, Rules, candidates, find_candidate, source_digest
 from edged.engine.shape import RecordSection, Shape, shape_of
 from edged.engine.variants.variant import Site
@@ -178,9 +179,9 @@ class TuningRecords:
     tuned: Mapping[str, tuple[TunedShape, ...]]
     rules: Chooser = field(default_factory=Rules)
 
-    def channel_block(self, device: Device) -> int:
+    def channel_block(self, device: Device, element: Element = Element.FLOAT32) -> int:
         """Return the block size of the rules: records are valid for the layout in which they were measured."""
-        return self.rules.channel_block(device)
+        return self.rules.channel_block(device, element)
 
     def choose(self, site: Site[Any]) -> Choice:
         """Return the first choice that is known and not refused. Raises DeviceError if all are refused."""

@@ -23,7 +23,7 @@ POCL = ExaminedDevice(
         TriedStep("plain winograd", {"error": 2e-6, "layers": 8}),
     ),
 )
-RUSTICL = replace(POCL, platform="rusticl", name="Mali-G610 (Panfrost)", kind="gpu", driver="26.2.1")
+RUSTICL = replace(POCL, platform="rusticl", name="Mali-G610 (Panfrost)", kind="gpu", driver="26.2.1", fp16=True)
 RENDER = DeviceFile("/dev/dri/renderD128", "panthor", "render", "crw-rw----", usable=True)
 NO_DRIVERS = Drivers(nodes=(), modules=(), vendors={"pocl.icd": "libpocl.so.2"}, libmali=(), variables={})
 

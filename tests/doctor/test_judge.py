@@ -76,6 +76,14 @@ def test_rusticl_that_is_not_switched_on_for_the_gpu(kernel: str) -> None:
     assert found.commands[0] == "export RUSTICL_ENABLE=panfrost"
 
 
+def test_rusticl_that_takes_halves_one_by_one() -> None:
+    drivers = gpu(RENDER, vendors=WITH_RUSTICL)
+    facts = board(drivers=drivers, devices=(replace(RUSTICL, driver="25.0.7", fp16=False),))
+    (found,) = (each for each in judge(facts) if each.what == "fp16")
+    assert (found.level, found.commands[0]) == ("warning", "export RUSTICL_FEATURES=fp16")
+    assert "more accesses than fp32" in found.text
+
+
 def test_rusticl_that_is_not_installed() -> None:
     found = the_error(board(drivers=gpu(RENDER)))
     assert found.commands == ("sudo apt install mesa-opencl-icd",)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from edged.engine.layout import Element
 from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.model.activations import RELU
 from tests.engine.lab import Lab, assert_close
@@ -54,6 +55,7 @@ def test_no_work_item_is_larger_than_the_image_or_mixes_groups(lab: Lab) -> None
         ("Mali-T860", (4, 1)),
         ("Mali-G52 (Panfrost)", (4, 2)),
         ("Mali-G610 r0p0", (4, 2)),
+        ("V3D 4.2.14.0", (4, 1)),
         ("NVIDIA H200", (4, 2)),
     ],
 )
@@ -64,3 +66,12 @@ def test_the_first_tile_is_one_that_the_registers_of_a_gpu_hold(gpu: str, tile: 
     first = CONV_GENERAL.parameters(site)[0]
 
     assert (first["TILE"], first["OUTS"]) == tile
+
+
+def test_of_blocks_of_eight_halves_the_registers_hold_three_pixels() -> None:
+    many = replace(SITE.output, channels=64, height=56, width=56, block=8, element=Element.FLOAT16)
+    site = replace(SITE, device=replace(BOARD, name="Mali-G610 r0p0"), output=many)
+
+    first = CONV_GENERAL.parameters(site)[0]
+
+    assert (first["TILE"], first["OUTS"]) == (3, 1)

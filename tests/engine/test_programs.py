@@ -59,9 +59,21 @@ def test_every_file_compiles_alone_as_strict_opencl_1_2(lab: Lab, kernel: str) -
 def test_kernels_prefetch_and_fail_by_a_warning_only_where_the_compiler_is_proven(
     device: Device, platform: str, kind: Kind, prefetches: bool
 ) -> None:
-    options = compiler_options(replace(device, platform=platform, kind=kind, driver="3.1"))
+    options = compiler_options(replace(device, platform=platform, kind=kind, driver="3.1", fp16=False))
 
     assert options == ((*STANDARD, "-DCLANG_BUILTINS") if prefetches else WITHOUT_WARNINGS)
+
+
+@pytest.mark.parametrize(
+    ("platform", "fp16", "is_a_type"),
+    [("rusticl", True, True), ("rusticl", False, False), ("ARM Platform", True, True), (POCL, True, False)],
+)
+def test_half_is_a_type_where_the_device_and_the_declarations_have_it(
+    device: Device, platform: str, fp16: bool, is_a_type: bool
+) -> None:
+    options = compiler_options(replace(device, platform=platform, kind="gpu", fp16=fp16))
+
+    assert ("-DHALF_IS_A_TYPE" in options) == is_a_type
 
 
 def test_a_warning_of_an_unproven_compiler_refuses_no_kernel(device: Device, tmp_path: Path) -> None:

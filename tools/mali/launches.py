@@ -8,6 +8,7 @@ from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.instructions import KHR_DOT
 from edged.engine.launch import HostCall, Launch, kernels_of
+from edged.engine.layout import Element
 from edged.engine.planner import make_plan
 from edged.engine.programs import compiler_options, source_of
 from edged.engine.selection import Choice, Chooser
@@ -29,9 +30,9 @@ class Recorder:
     chooser: Chooser
     chosen: dict[str, tuple[Site[Any], Choice]] = field(default_factory=dict)
 
-    def channel_block(self, device: Device) -> int:
+    def channel_block(self, device: Device, element: Element = Element.FLOAT32) -> int:
         """Return the block size that `chooser` chooses."""
-        return self.chooser.channel_block(device)
+        return self.chooser.channel_block(device, element)
 
     def choose(self, site: Site[Any]) -> Choice:
         """Return the choice of `chooser`, and record it."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from edged.engine.device import Device
+from edged.engine.layout import Element
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Choice, Chooser, Listener, Rules, find_candidate
 from edged.engine.tuning.attempt_log import AttemptLog
@@ -39,9 +40,9 @@ class Tuned:
 
     best: Choice
 
-    def channel_block(self, device: Device) -> int:
+    def channel_block(self, device: Device, element: Element = Element.FLOAT32) -> int:
         """Return the block size of the rules, by which the tuner laid out the tensors."""
-        return Rules().channel_block(device)
+        return Rules().channel_block(device, element)
 
     def choose(self, site: Site[Any]) -> Choice:
         found = find_candidate(site, self.best.variant.name, self.best.parameters)

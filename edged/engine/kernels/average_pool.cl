@@ -16,7 +16,7 @@ KERNEL void average_pool(__global const STORED(IN) *restrict in, __global STORED
         return;
 
     for (int x = START_OF(run); x < END_OF(run); x++) {
-        vector sum = 0;
+        vector sum = INITIAL(0);
         for (int in_y = WINDOW_TOP(y); in_y < WINDOW_BOTTOM(y); in_y++)
             for (int in_x = WINDOW_LEFT(x); in_x < WINDOW_RIGHT(x); in_x++)
                 sum += LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, in_y, in_x));

@@ -15,9 +15,9 @@
  * is the same. TILE may be 1 … OUT_WIDTH and OUTS 1 … OUT_BLOCKS; with groups of channels OUTS is 1.
  * The input's halo holds all that is read outside.
  *
- * Registers decide the tile, and Mesa's compilers for Mali unroll loops of up to 32 steps into more than fit. So there
- * is one loop over all positions of the window in all blocks, in the order of the weights, with few numbers and a length
- * that the compiler does not know; `left` positions are left of the window.
+ * Registers decide the tile, and Mesa's compilers for Mali unroll short loops into more than fit. So there is one loop
+ * over all positions of the window in all blocks, in the order of the weights, with few numbers and a length that the
+ * compiler does not know; `left` positions are left of the window.
  */
 #include "convolution.cl"
 
@@ -29,25 +29,33 @@
 #define TILES_X ((OUT_WIDTH + TILE - 1) / TILE)
 #define TILES (OUT_HEIGHT * TILES_X)
 
-/* The channels of a pixel that are read at once: four, or the only one of a block. */
+/* The channels of a pixel that are read at once: 16 bytes of it, or the only one of a block. */
 #if IN_BLOCK == 1
 #define PART 1
-typedef float part;
 #define LOAD_PART(p, index) LOAD(IN, p, index)
-#define MULTIPLY(sum, w, x) sum += w[0] * x
+#define EACH_CHANNEL(DO, x) DO(0, x)
+#elif IN_BLOCK % 8 == 0 && IN_TYPE == 1
+#define PART 8
+#define LOAD_PART(p, index) load_halves8(p, index)
+#define EACH_CHANNEL(DO, x) \
+    DO(0, x.s0) DO(1, x.s1) DO(2, x.s2) DO(3, x.s3) DO(4, x.s4) DO(5, x.s5) DO(6, x.s6) DO(7, x.s7)
 #else
 #define PART 4
-typedef float4 part;
 #if IN_TYPE == 1
-#define LOAD_PART(p, index) vload_half4(index, p)
+#define LOAD_PART(p, index) load_halves4(p, index)
 #elif IN_TYPE == 4
 #define LOAD_PART(p, index) as_float4(convert_uint4(vload4(index, p)) << 16)
 #else
 #define LOAD_PART(p, index) (((__global const float4 *)(p))[index])
 #endif
-#define MULTIPLY(sum, w, x) sum += w[0] * x.s0, sum += w[1] * x.s1, sum += w[2] * x.s2, sum += w[3] * x.s3
+#define EACH_CHANNEL(DO, x) DO(0, x.s0) DO(1, x.s1) DO(2, x.s2) DO(3, x.s3)
 #endif
 #define PARTS (IN_BLOCK / PART)
+#if PART == 1
+typedef float part;
+#else
+typedef WIDE_BY(float, PART) part;
+#endif
 
 /* Input blocks of one step: all of an image with few channels, whose blocks have one each. */
 #if IN_BLOCK == 1 && SPAN >= 1 && SPAN <= 4
@@ -64,29 +72,41 @@ typedef float4 part;
 #define TO_ROW (DILATION_H * IN_PITCH - (KERNEL_W - 1) * DILATION_W)
 #define TO_BLOCK (PLANE - (KERNEL_H - 1) * DILATION_H * IN_PITCH - (KERNEL_W - 1) * DILATION_W)
 
-/* Add what the pixels of one position of the window give. With one output block, a pixel is read where it is used. */
+/* The weights of one channel of the input are index … of those of a position. */
+#define WEIGHT(channel) LOAD_VECTOR(WEIGHTS, taps, o * WINDOW + i * POSITIONS * IN_BLOCK + k * PART + channel)
+#define PIXEL_PART(t) LOAD_PART(pixels, (i * PLANE + (t) * STRIDE_W) * PARTS + k)
+
+/* Add what the pixels of one position of the window give. What is used often is kept: the weights, or the pixels where
+ * there are several blocks of sums; eight weights would be too many. The other is read where it is used.
+ */
 void add_products(vector sum[OUTS][TILE], __global const STORED(IN) *pixels, __global const STORED(WEIGHTS) *taps)
 {
     UNROLL for (int i = 0; i < TOGETHER; i++)
         for (int k = 0; k < PARTS; k++) {
-#if OUTS > 1
-            part several[TILE];
+#if OUTS > 1 || PART == 8
+            part pixel[TILE];
             UNROLL for (int t = 0; t < TILE; t++)
-                several[t] = LOAD_PART(pixels, (i * PLANE + t * STRIDE_W) * PARTS + k);
-#endif
+                pixel[t] = PIXEL_PART(t);
+#define ADD_TO_TILE(channel, x) \
+    {                                                  \
+        const vector w = WEIGHT(channel);              \
+        UNROLL for (int t = 0; t < TILE; t++)          \
+            sum[o][t] += w * x;                        \
+    }
             UNROLL for (int o = 0; o < OUTS; o++) {
-                vector w[PART];
-                UNROLL for (int p = 0; p < PART; p++)
-                    w[p] = LOAD_VECTOR(WEIGHTS, taps, o * WINDOW + i * POSITIONS * IN_BLOCK + k * PART + p);
-                UNROLL for (int t = 0; t < TILE; t++) {
-#if OUTS > 1
-                    MULTIPLY(sum[o][t], w, several[t]);
-#else
-                    const part pixel = LOAD_PART(pixels, (i * PLANE + t * STRIDE_W) * PARTS + k);
-                    MULTIPLY(sum[o][t], w, pixel);
-#endif
-                }
+                EACH_CHANNEL(ADD_TO_TILE, pixel[t])
             }
+#else
+            const int o = 0;
+            vector w[PART];
+            UNROLL for (int p = 0; p < PART; p++)
+                w[p] = WEIGHT(p);
+#define ADD(channel, x) sum[o][t] += w[channel] * x;
+            UNROLL for (int t = 0; t < TILE; t++) {
+                const part pixel = PIXEL_PART(t);
+                EACH_CHANNEL(ADD, pixel)
+            }
+#endif
         }
 }
 
@@ -114,7 +134,7 @@ KERNEL void conv_general(__global const STORED(IN) *restrict in, __global const 
     const int residual_target = PIXEL(RESIDUAL, frame, block, y, x);
 #endif
     const int corner = PIXEL(IN, frame, FIRST_BLOCK(block), y * STRIDE_H - PAD_TOP, x * STRIDE_W - PAD_LEFT);
-    const int steps = STEPS > 32 || get_num_groups(0) ? STEPS : 0;  /* a number that the compiler does not know */
+    const int steps = UNKNOWN(STEPS);
 #if POSITIONS == 1
     __global const STORED(IN) *pixels = in + corner * IN_BLOCK;
     __global const STORED(WEIGHTS) *taps = weights + block * WINDOW * OUT_BLOCK;

@@ -47,6 +47,9 @@
 #define PLUS_RESIDUAL(frame, block, y, x)
 #endif
 
+/* A number that the compiler does not know: Mesa's for Mali unroll short loops into more than the registers. */
+#define UNKNOWN(number) (get_num_groups(0) ? (number) : 0)
+
 vector activate(vector v)
 {
     return ACTIVATION_OF(v);

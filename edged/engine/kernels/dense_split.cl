@@ -12,7 +12,7 @@ KERNEL void dense_split(__global const STORED(IN) *restrict in, __global const S
     const int item = get_local_id(0), block = get_group_id(0), frame = FRAME_ID;
     __local vector sums[GROUP];
 
-    vector sum = 0;
+    vector sum = INITIAL(0);
     for (int i = item; i < INPUTS; i += GROUP)
         sum += LOAD_VECTOR(WEIGHTS, weights, block * INPUTS + i) * LOAD(IN, in, CHANNEL(IN, frame, i, 0, 0));
     sums[item] = sum;

@@ -14,11 +14,11 @@
 #define IS_CPU 1
 #endif
 
-/* On a GPU a number that the compiler does not know: Mesa's for Midgard unroll the rows into more than the registers. */
+/* Midgard has too few registers for rows that its compiler unrolls. */
 #if IS_CPU
 #define WINDOW_ROWS KERNEL_H
 #else
-#define WINDOW_ROWS (get_num_groups(0) ? KERNEL_H : 0)
+#define WINDOW_ROWS UNKNOWN(KERNEL_H)
 #endif
 
 #define FIRST_OF_BAND(run) (ROW_OF(run) * BAND)

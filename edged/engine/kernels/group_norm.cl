@@ -21,7 +21,7 @@ KERNEL void group_norm(__global const STORED(IN) *restrict in, __global const ST
     if (y >= OUT_HEIGHT)
         return;
 
-    vector means = 0, scales = 0;
+    vector means = INITIAL(0), scales = INITIAL(0);
     for (int lane = 0; lane < OUT_BLOCK; lane++) {
         const int channel = block * OUT_BLOCK + lane;
         if (channel >= OUT_CHANNELS)

@@ -6,7 +6,7 @@
 KERNEL void group_statistics(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
     const int frame = FRAME_ID, block = PLANE_ID;
-    vector mean = 0, squares = 0;
+    vector mean = INITIAL(0), squares = INITIAL(0);
     for (int y = 0; y < IN_HEIGHT; y++)
         for (int x = 0; x < IN_WIDTH; x++)
             mean += LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x));

@@ -19,7 +19,7 @@ KERNEL void interpolate(__global const STORED(IN) *restrict in, __global const i
 
     for (int x = START_OF(run); x < END_OF(run); x++) {
         const int row = y * ROW_TAPS, column = OUT_HEIGHT * ROW_TAPS + x * COLUMN_TAPS;
-        vector v = 0;
+        vector v = INITIAL(0);
         UNROLL for (int i = 0; i < ROW_TAPS; i++)
             UNROLL for (int j = 0; j < COLUMN_TAPS; j++)
                 v += weights[row + i] * weights[column + j]

@@ -16,7 +16,7 @@ KERNEL void layer_norm(__global const STORED(IN) *restrict in, __global const ve
         return;
 
     for (int x = START_OF(run); x < END_OF(run); x++) {
-        vector sum = 0, squares = 0;
+        vector sum = INITIAL(0), squares = INITIAL(0);
         for (int block = 0; block < OUT_BLOCKS; block++)
             sum += LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x));
         const float mean = total_of(sum) / OUT_CHANNELS;

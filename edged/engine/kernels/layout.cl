@@ -75,28 +75,62 @@ typedef WIDE(float) vector;
 #define stored_3 uchar
 #define stored_4 ushort
 #define load_0(T, p, index) ((p)[index])
-#define load_1(T, p, index) vload_half(index, p)
+#define load_1(T, p, index) load_halves(p, index)
 #define load_2(T, p, index) convert_float((p)[index])
 #define load_3(T, p, index) (convert_float((p)[index]) + (float)(T##_LOWEST))
 #define load_4(T, p, index) as_float(convert_uint((p)[index]) << 16)
 #define store_0(T, value, p, index) (p)[index] = (value)
-#define store_1(T, value, p, index) vstore_half(value, index, p)
+#define store_1(T, value, p, index) store_halves(value, p, index)
 #define store_2(T, value, p, index) (p)[index] = convert_short(value)
 #define store_3(T, value, p, index) (p)[index] = convert_uchar((value) - (float)(T##_LOWEST))
 #define store_4(T, value, p, index) (p)[index] = convert_ushort(UPPER_OF(as_uint((float)(value))))
 #define load_vector_0(T, p, index) (((__global const vector *)(p))[index])
-#define load_vector_1(T, p, index) WIDE(vload_half)(index, p)
+#define load_vector_1(T, p, index) WIDE(load_halves)(p, index)
 #define load_vector_2(T, p, index) to_vector(((__global const WIDE(short) *)(p))[index])
 #define load_vector_3(T, p, index) (to_vector(((__global const WIDE(uchar) *)(p))[index]) + (float)(T##_LOWEST))
 #define load_vector_4(T, p, index) \
     WIDE(as_float)(WIDE(convert_uint)(((__global const WIDE(ushort) *)(p))[index]) << 16)
 #define store_vector_0(T, value, p, index) ((__global vector *)(p))[index] = (value)
-#define store_vector_1(T, value, p, index) WIDE(vstore_half)(value, index, p)
+#define store_vector_1(T, value, p, index) WIDE(store_halves)(value, p, index)
 #define store_vector_2(T, value, p, index) ((__global WIDE(short) *)(p))[index] = WIDE(convert_short)(value)
 #define store_vector_3(T, value, p, index) \
     ((__global WIDE(uchar) *)(p))[index] = WIDE(convert_uchar)(WIDE(convert_int)((value) - (float)(T##_LOWEST)))
 #define store_vector_4(T, value, p, index) \
     ((__global WIDE(ushort) *)(p))[index] = WIDE(convert_ushort)(UPPER_OF(WIDE(as_uint)(value)))
+
+/* The float vector of 1, 4, 8 or 16 halves, and back. Where the host says that half is a type of its own, they are
+ * accessed at once: of vload_half and vstore_half Mesa's compilers for Mali make an access for each half, of a half8
+ * two, so that more than four are words.
+ */
+#ifdef HALF_IS_A_TYPE
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#define load_halves(p, index) convert_float((p)[index])
+#define load_halves4(p, index) convert_float4(((__global const half4 *)(p))[index])
+#define load_halves8(p, index) convert_float8(as_half8(((__global const uint4 *)(p))[index]))
+#define load_halves16(p, index) convert_float16(as_half16(((__global const uint8 *)(p))[index]))
+#define store_halves(value, p, index) (p)[index] = convert_half(value)
+#define store_halves4(value, p, index) ((__global half4 *)(p))[index] = convert_half4(value)
+#define store_halves8(value, p, index) ((__global uint4 *)(p))[index] = as_uint4(convert_half8(value))
+#define store_halves16(value, p, index) ((__global uint8 *)(p))[index] = as_uint8(convert_half16(value))
+#else
+#define load_halves(p, index) vload_half(index, p)
+#define load_halves4(p, index) vload_half4(index, p)
+#define load_halves8(p, index) vload_half8(index, p)
+#define load_halves16(p, index) vload_half16(index, p)
+#define store_halves(value, p, index) vstore_half(value, index, p)
+#define store_halves4(value, p, index) vstore_half4(value, index, p)
+#define store_halves8(value, p, index) vstore_half8(value, index, p)
+#define store_halves16(value, p, index) vstore_half16(value, index, p)
+#endif
+
+/* The number with which a vector enters a loop. Of vectors of eight it must be none that the compiler knows: Mesa's for
+ * Midgard (25.0.7) has no such register, and writes beyond its memory.
+ */
+#if OUT_BLOCK == 8 && defined(HALF_IS_A_TYPE)
+#define INITIAL(number) (get_num_groups(0) ? (number) : 1.0f)
+#else
+#define INITIAL(number) (number)
+#endif
 
 /* The upper half of a float's bits, rounded to the nearest, of two to the even one; of a NaN without a carry. */
 #define UPPER_OF(bits) \

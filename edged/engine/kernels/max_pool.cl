@@ -12,7 +12,7 @@ KERNEL void max_pool(__global const STORED(IN) *restrict in, __global STORED(OUT
         return;
 
     for (int x = START_OF(run); x < END_OF(run); x++) {
-        vector best = -INFINITY;
+        vector best = INITIAL(-INFINITY);
         for (int in_y = WINDOW_TOP(y); in_y < WINDOW_BOTTOM(y); in_y++)
             for (int in_x = WINDOW_LEFT(x); in_x < WINDOW_RIGHT(x); in_x++) {
                 const vector v = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, in_y, in_x));

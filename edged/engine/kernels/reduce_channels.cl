@@ -22,7 +22,7 @@ KERNEL void reduce_channels(__global const STORED(IN) *restrict in, __global STO
         return;
 
     for (int x = START_OF(run); x < END_OF(run); x++) {
-        vector sum = 0, largest = -INFINITY;
+        vector sum = INITIAL(0), largest = INITIAL(-INFINITY);
         for (int block = 0; block < IN_BLOCKS; block++) {
             const vector v = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x));
             sum += v;
@@ -30,7 +30,7 @@ KERNEL void reduce_channels(__global const STORED(IN) *restrict in, __global STO
         }
         const float total = total_of(sum);
         const float extreme = total == total ? largest_of(largest) * SIGN : total;
-        vector v = 0;
+        vector v = INITIAL(0);
         ((float *)&v)[0] = REDUCTION == 0 ? total / IN_CHANNELS : REDUCTION == 1 ? total : extreme;
         STORE_VECTOR(OUT, v, out, PIXEL(OUT, frame, 0, y, x));
     }

@@ -15,7 +15,7 @@ KERNEL void softmax(__global const STORED(IN) *restrict in, __global STORED(OUT)
         return;
 
     for (int x = START_OF(run); x < END_OF(run); x++) {
-        vector most = -INFINITY, sum = 0;
+        vector most = INITIAL(-INFINITY), sum = INITIAL(0);
         for (int block = 0; block < OUT_BLOCKS; block++)
             most = fmax(most, padded_by(LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x)), block, -INFINITY));
         const float largest = largest_of(most);

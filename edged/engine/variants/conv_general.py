@@ -10,20 +10,28 @@ from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Conv
 
 TILES = (1, 2, 4, 8)
+TILES_OF_EIGHT = (1, 2, 3, 4)  # pixels of eight channels
 OUTS = (1, 2, 4)
 GROUPS = (WORK_GROUP, 16, 32, 128, 256)
 # vectors of sums that leave a GPU's registers enough work-items at once; more are for the tuner only
 MOST_SUMS = 8
-# Largest tiles, TILE×OUTS, that Mesa's compilers keep in registers of Midgard, and of Bifrost and Valhall, and
-# that cost fewest cycles there (docs/explanation/mali.md). No board has run them.
-MALI_TILES = ((r"mali-t", ((4, 1),)), (r"mali-g", ((8, 1), (4, 2))))
+# Largest tiles, TILE×OUTS, of blocks of so many channels, that Mesa's compilers keep in registers of Midgard, of
+# Bifrost and Valhall, and of VideoCore, and that cost fewest cycles there (docs/explanation/mali.md). No board has
+# run them.
+TILES_IN_REGISTERS = (
+    (r"mali-t", 4, ((4, 1),)),
+    (r"mali-g", 4, ((8, 1), (4, 2))),
+    (r"mali-", 8, ((3, 1),)),
+    (r"^v3d ", 4, ((4, 1),)),
+)
 IN_FLIGHT = 4 * WORK_GROUP  # work-items that keep one compute unit busy while others wait for memory
 
 
 def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
     """Return the tile shapes by their estimated cost, then all again by work-group."""
     outs = OUTS if site.operator.groups == 1 else (1,)
-    shapes = [(t, o) for t, o in product(TILES, outs) if t <= site.output.width and o <= site.output.blocks]
+    tiles = TILES_OF_EIGHT if site.output.block == 8 else TILES
+    shapes = [(t, o) for t, o in product(tiles, outs) if t <= site.output.width and o <= site.output.blocks]
     shapes.sort(key=lambda shape: _cost(site, *shape))
     return tuple({"TILE": t, "OUTS": o, "GROUP": group} for group in GROUPS for t, o in shapes)
 
@@ -32,12 +40,12 @@ def _cost(site: Site[Conv], tile: int, outs: int) -> tuple[bool, float]:
     """Estimate the cost: rounds of work-items on the device × instructions of one for four input channels."""
     rounds = max(1.0, _items(site, tile, outs) * site.output.frames / (IN_FLIGHT * site.device.compute_units))
     multiplications, loads = 4 * tile * outs, tile + 4 * outs
-    return not _fits_registers(site.device.name.casefold(), tile, outs), rounds * (multiplications + loads)
+    return not _fits_registers(site, tile, outs), rounds * (multiplications + loads)
 
 
-def _fits_registers(device: str, tile: int, outs: int) -> bool:
-    for name, largest in MALI_TILES:
-        if re.search(name, device):
+def _fits_registers(site: Site[Conv], tile: int, outs: int) -> bool:
+    for name, block, largest in TILES_IN_REGISTERS:
+        if block == site.output.block and re.search(name, site.device.name.casefold()):
             return any(tile <= widest and outs <= most_outs for widest, most_outs in largest)
     return tile * outs <= MOST_SUMS
 
