@@ -39,7 +39,7 @@ WRONG_VARIANTS: list[tuple[Change, str]] = [
     (MAX_IS_MIN, "auto"),
     (WRONG_DENSE, "auto"),
     (WRONG_VECTOR, "vector"),
-    (("conv_general", "w[p] = LOAD", "w[p] = -LOAD"), "general"),
+    (("conv_general", "WEIGHT(channel) LOAD", "WEIGHT(channel) -LOAD"), "general"),
     (("conv_winograd", "BIAS_OF(block) + pixels[y]", "BIAS_OF(block) - pixels[y]"), "winograd"),
     (("conv_naive", "sum = bias[channel]", "sum = 0"), "naive"),
     (("add", "y, x)) +", "y, x)) -"), "auto"),
