@@ -72,7 +72,7 @@ typedef WIDE_BY(float, PART) part;
 #define TO_ROW (DILATION_H * IN_PITCH - (KERNEL_W - 1) * DILATION_W)
 #define TO_BLOCK (PLANE - (KERNEL_H - 1) * DILATION_H * IN_PITCH - (KERNEL_W - 1) * DILATION_W)
 
-/* The weights of one channel of the input are index … of those of a position. */
+/* For block o of the output: the weights of a channel of part k of block i of the input, and that part of pixel t. */
 #define WEIGHT(channel) LOAD_VECTOR(WEIGHTS, taps, o * WINDOW + i * POSITIONS * IN_BLOCK + k * PART + channel)
 #define PIXEL_PART(t) LOAD_PART(pixels, (i * PLANE + (t) * STRIDE_W) * PARTS + k)
 

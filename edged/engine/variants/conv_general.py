@@ -10,7 +10,7 @@ from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Conv
 
 TILES = (1, 2, 4, 8)
-TILES_OF_EIGHT = (1, 2, 3, 4)  # pixels of eight channels
+TILES_OF_EIGHT = (1, 2, 3, 4, 8)  # pixels of eight channels
 OUTS = (1, 2, 4)
 GROUPS = (WORK_GROUP, 16, 32, 128, 256)
 # vectors of sums that leave a GPU's registers enough work-items at once; more are for the tuner only
