@@ -27,6 +27,13 @@ VIDEOCORE = (
     "SHADER-DB-(null) - MESA_SHADER_COMPUTE shader: 67 inst, 4 threads, 1 loops, 9 uniforms, 12 max-temps, "
     "2:3 spills:fills, 0 sfu-stalls, 70 inst-and-stalls, 4 nops"
 )
+G52 = (
+    "edged device platform rusticl\nedged device name Mali-G52 (Panfrost)\nedged device version OpenCL 3.0 \n"
+    "edged device driver_version 25.0.7-2\nedged device extensions cl_khr_fp16 cl_khr_integer_dot_product\n"
+    "edged device type 4\nedged device max_compute_units 4\nedged device global_mem_size 4096000000\n"
+    "edged device native_vector_width_float 1\nedged device mem_base_addr_align 4096\n"
+    "edged device host_unified_memory 1\nedged device max_work_group_size 256\n"
+)
 ADRENO = """\
 MESA: info: :6:0003:0000[c0c20001x_00000002x] stp.u32 p[0], r1.x, 1
 MESA: info: ; CL prog 2/1: 91 instr, 39 nops, 52 non-nops, 5 mov, 4 cov, 160 dwords
@@ -116,15 +123,7 @@ def test_a_program_that_ended_the_process_is_named() -> None:
 
 
 def test_the_device_is_described_as_edged_describes_one_that_is_present() -> None:
-    output = read_output(
-        "edged device platform rusticl\nedged device name Mali-G52 (Panfrost)\nedged device version OpenCL 3.0 \n"
-        "edged device driver_version 25.0.7-2\nedged device extensions cl_khr_fp16 cl_khr_integer_dot_product\n"
-        "edged device type 4\nedged device max_compute_units 4\nedged device global_mem_size 4096000000\n"
-        "edged device native_vector_width_float 1\nedged device mem_base_addr_align 4096\n"
-        "edged device host_unified_memory 1\nedged device max_work_group_size 256\n"
-    )
-
-    device = device_of(output.properties)
+    device = device_of(read_output(G52).properties)
 
     assert (device.platform, device.name, device.kind) == ("rusticl", "Mali-G52 (Panfrost)", "gpu")
     assert (device.compute_units, device.alignment, device.release) == (4, 512, (25, 0, 7))
@@ -133,13 +132,7 @@ def test_the_device_is_described_as_edged_describes_one_that_is_present() -> Non
 
 @pytest.mark.parametrize(("reported", "units"), [(4, 4), (9999, 2)])
 def test_a_number_of_units_that_stands_for_none_is_the_fewest(reported: int, units: int) -> None:
-    output = read_output(
-        "edged device platform rusticl\nedged device name FD630\nedged device version OpenCL 3.0 \n"
-        "edged device driver_version 25.0.7-2\nedged device extensions cl_khr_fp16\n"
-        f"edged device type 4\nedged device max_compute_units {reported}\nedged device global_mem_size 4096\n"
-        "edged device native_vector_width_float 1\nedged device mem_base_addr_align 4096\n"
-        "edged device host_unified_memory 1\nedged device max_work_group_size 1024\n"
-    )
+    output = read_output(G52.replace("max_compute_units 4", f"max_compute_units {reported}"))
 
     assert device_of(output.properties).compute_units == units
 
