@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Color = Literal["rgb", "bgr", "gray"]
-Resize = Literal["stretch", "crop", "pad", "center-crop"]
-Preprocess = Literal["imagenet", "tf", "caffe", "unit", "raw"]
-PreparedBy = Literal["config", "file", "default"]
+Resize = Literal["stretch", "crop", "pad", "center-crop", "letterbox", "corner"]
+Preprocess = Literal["imagenet", "tf", "caffe", "unit", "raw", "yolox", "yolo", "ssd"]
+PreparedBy = Literal["config", "file", "layout", "default"]
 
 IN_CONFIG = "`preprocess: {}` to `model:`"
 ON_COMMAND_LINE = "`--preprocess {}`"
@@ -38,6 +38,9 @@ RECIPES: Mapping[Preprocess, Recipe] = {
     "caffe": Recipe("center-crop", "bgr", 1.0, (103.939, 116.779, 123.68), (1.0,)),
     "unit": Recipe("stretch", None, 1 / 255, (0.0,), (1.0,)),
     "raw": Recipe("stretch", None, 1.0, (0.0,), (1.0,)),
+    "yolox": Recipe("corner", "bgr", 1.0, (0.0,), (1.0,)),
+    "yolo": Recipe("letterbox", "rgb", 1 / 255, (0.0,), (1.0,)),
+    "ssd": Recipe("stretch", "rgb", 1.0, (127.5,), (127.5,)),
 }
 
 
@@ -56,6 +59,8 @@ def description(recipe: Recipe, width: int, height: int) -> str:
         "crop": f"resize {size} (crop: the largest centred part)",
         "pad": f"resize {size} (pad: the whole picture, black borders)",
         "center-crop": f"resize the shorter side to {shorter_side(min(width, height))}, crop the centre {size}",
+        "letterbox": f"resize {size} (letterbox: the whole picture, centred, gray borders)",
+        "corner": f"resize {size} (corner: the whole picture at the upper left, gray borders)",
     }[recipe.resize]
     mean = f", mean {_numbers(recipe.mean)}" if any(recipe.mean) else ""
     std = f", std {_numbers(recipe.std)}" if set(recipe.std) != {1.0} else ""

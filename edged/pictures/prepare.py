@@ -1,4 +1,4 @@
-"""Prepare a frame from a picture: region of interest, shape and size.
+"""Prepare a frame from a picture: region of interest, shape and size; find boxes of the frame in the picture.
 
 For `center-crop` a picture is shrunk with antialiasing by a triangle filter, as ImageNet's pictures are usually
 prepared. The result is that of Pillow's BILINEAR, except for differences of 1 in a few of a thousand pixels.
@@ -6,6 +6,7 @@ OpenCV has no such filter: INTER_AREA is sharper, INTER_LINEAR reads four pixels
 other ways to resize shrink by INTER_AREA, which is faster.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -21,7 +22,11 @@ Pixels = NDArray[np.uint8]
 BAND = 8  # outputs computed together: more would mean more multiplications by zero
 MOST_PRODUCTS = 2**18  # of one matrix multiplication: OpenBLAS would use further cores for more
 
+BESIDE: Mapping[Resize, int] = {"pad": 0, "letterbox": 114, "corner": 114}  # pixels where no picture is
+
 Region = tuple[float, float, float, float]
+Size = tuple[int, int]  # width and height
+Boxes = NDArray[np.float32]  # [n, 4]: left, top, right, bottom
 
 
 @dataclass(frozen=True)
@@ -106,36 +111,99 @@ class FrameSize(Protocol):
     def resize(self) -> Resize: ...
 
 
+@dataclass(frozen=True)
+class Rectangle:
+    """Whole pixels of a picture or a frame."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+
+    def of(self, pixels: Pixels) -> Pixels:
+        """Return this part of `pixels`, a view."""
+        return pixels[self.top : self.top + self.height, self.left : self.left + self.width]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The `part` of a picture that is resized to fill `inner`, pixels of the frame, which it may exceed."""
+
+    part: Rectangle
+    inner: Rectangle
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the whole picture lies, in pixels of a frame; it may reach beyond the frame."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def shares(self, boxes: Boxes) -> Boxes:
+        """Return boxes [n, 4] in pixels of the frame as shares of the picture, clipped to 0 … 1, float32."""
+        begin, size = np.array((self.left, self.top) * 2), np.array((self.width, self.height) * 2)
+        return np.asarray(np.clip((boxes - begin) / size, 0, 1), np.float32)
+
+
 def prepare(pixels: Pixels, size: FrameSize) -> Pixels:
     """Return a whole picture as a network takes it: uint8 [height, width, 3], C-contiguous."""
     return fitted(pixels, size.width, size.height, size.resize)
 
 
 def region(pixels: Pixels, roi: Region) -> Pixels:
-    """Return the part of `pixels` that `roi` names, at least one pixel; a view.
+    """Return the part of `pixels` that `roi` names, see `region_of`; a view."""
+    return region_of(roi, pixels.shape[1], pixels.shape[0]).of(pixels)
+
+
+def region_of(roi: Region, width: int, height: int) -> Rectangle:
+    """Return the pixels that `roi` names of a picture, `width` × `height`; at least one.
 
     `roi`: left, top, right, bottom as shares.
     """
-    height, width = pixels.shape[:2]
     left, right = _span(roi[0], roi[2], width)
     top, bottom = _span(roi[1], roi[3], height)
-    return pixels[top:bottom, left:right]
+    return Rectangle(left, top, right - left, bottom - top)
+
+
+def shares_of_whole(shares: Boxes, roi: Region, width: int, height: int) -> Boxes:
+    """Return boxes [n, 4] in shares of the region `roi` as shares of the picture, `width` × `height`; float32."""
+    part = region_of(roi, width, height)
+    begin, size = np.array((part.left, part.top) * 2), np.array((part.width, part.height) * 2)
+    return np.asarray((begin + shares * size) / np.array((width, height) * 2), np.float32)
 
 
 def fitted(pixels: Pixels, width: int, height: int, resize: Resize = "stretch") -> Pixels:
     """Return `pixels` as uint8 [height, width, 3], C-contiguous.
 
     `stretch` changes the proportions, `crop` takes the largest centred part of the right proportions, `pad` keeps
-    all and adds black on two sides: these leave a picture that has the right size unchanged. `center-crop` resizes
+    all and adds black on two sides: these leave a picture that has the right size unchanged. So do `letterbox`,
+    which adds gray in place of black, and `corner`, which adds it at the right or below. `center-crop` resizes
     the shorter side to 256/224 of the input's and takes the centre, as ImageNet's networks are usually judged.
     """
+    across, down = pixels.shape[1], pixels.shape[0]
+    fit = _fit((across, down), (width, height), resize)
+    inner = fit.inner
     if resize == "center-crop":
-        return _centre_of_resized(pixels, width, height)
-    if resize == "crop":
-        return _resized(_centre(pixels, width / height), width, height)
-    if resize == "pad":
-        return _padded(pixels, width, height)
-    return _resized(pixels, width, height)
+        rows, columns = Span(down, inner.height, -inner.top, height), Span(across, inner.width, -inner.left, width)
+        return resampled(pixels, rows, columns)
+    resized = _resized(fit.part.of(pixels), inner.width, inner.height)
+    if resize not in BESIDE:
+        return resized
+    frame = np.full((height, width, 3), BESIDE[resize], np.uint8)
+    inner.of(frame)[:] = resized
+    return frame
+
+
+def placement(width: int, height: int, size: FrameSize) -> Placement:
+    """Return where a whole picture, `width` × `height` pixels, lies in the frame that `prepare` makes of it."""
+    fit = _fit((width, height), (size.width, size.height), size.resize)
+    part, inner = fit.part, fit.inner
+    left = inner.left - part.left * inner.width / part.width
+    top = inner.top - part.top * inner.height / part.height
+    return Placement(left, top, width * inner.width / part.width, height * inner.height / part.height)
 
 
 def _span(first: float, last: float, size: int) -> tuple[int, int]:
@@ -143,32 +211,38 @@ def _span(first: float, last: float, size: int) -> tuple[int, int]:
     return begin, max(round(last * size), begin + 1)
 
 
-def _centre(pixels: Pixels, proportion: float) -> Pixels:
-    height, width = pixels.shape[:2]
-    part_width = max(1, min(width, round(height * proportion)))
-    part_height = max(1, min(height, round(width / proportion)))
-    left, top = (width - part_width) // 2, (height - part_height) // 2
-    return pixels[top : top + part_height, left : left + part_width]
+def _fit(picture: Size, frame: Size, resize: Resize) -> Fit:
+    whole, full = Rectangle(0, 0, *picture), Rectangle(0, 0, *frame)
+    if resize == "stretch":
+        return Fit(whole, full)
+    if resize == "crop":
+        return Fit(_centre(picture, frame[0] / frame[1]), full)
+    if resize == "center-crop":
+        return Fit(whole, _around(picture, frame))
+    return Fit(whole, _within(picture, frame, is_centred=resize != "corner"))
 
 
-def _centre_of_resized(pixels: Pixels, width: int, height: int) -> Pixels:
-    """Resize to a shorter side of 256/224 of the input's (the longer is rounded down), and cut the centre."""
-    least = shorter_side(width), shorter_side(height)
-    across, down = pixels.shape[1], pixels.shape[0]
+def _centre(picture: Size, proportion: float) -> Rectangle:
+    width = max(1, min(picture[0], round(picture[1] * proportion)))
+    height = max(1, min(picture[1], round(picture[0] / proportion)))
+    return Rectangle((picture[0] - width) // 2, (picture[1] - height) // 2, width, height)
+
+
+def _around(picture: Size, frame: Size) -> Rectangle:
+    """Return the resized picture: a shorter side of 256/224 of the frame's, the longer rounded down."""
+    least = shorter_side(frame[0]), shorter_side(frame[1])
+    across, down = picture
     is_upright = across * least[1] <= down * least[0]
-    resized = (least[0], least[0] * down // across) if is_upright else (least[1] * across // down, least[1])
-    left, top = round((resized[0] - width) / 2), round((resized[1] - height) / 2)
-    return resampled(pixels, Span(down, resized[1], top, height), Span(across, resized[0], left, width))
+    width, height = (least[0], least[0] * down // across) if is_upright else (least[1] * across // down, least[1])
+    return Rectangle(-round((width - frame[0]) / 2), -round((height - frame[1]) / 2), width, height)
 
 
-def _padded(pixels: Pixels, width: int, height: int) -> Pixels:
-    scale = min(width / pixels.shape[1], height / pixels.shape[0])
-    inner_width = max(1, min(width, round(pixels.shape[1] * scale)))
-    inner_height = max(1, min(height, round(pixels.shape[0] * scale)))
-    left, top = (width - inner_width) // 2, (height - inner_height) // 2
-    frame = np.zeros((height, width, 3), np.uint8)
-    frame[top : top + inner_height, left : left + inner_width] = _resized(pixels, inner_width, inner_height)
-    return frame
+def _within(picture: Size, frame: Size, *, is_centred: bool) -> Rectangle:
+    scale = min(frame[0] / picture[0], frame[1] / picture[1])
+    width = max(1, min(frame[0], round(picture[0] * scale)))
+    height = max(1, min(frame[1], round(picture[1] * scale)))
+    left, top = ((frame[0] - width) // 2, (frame[1] - height) // 2) if is_centred else (0, 0)
+    return Rectangle(left, top, width, height)
 
 
 def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
