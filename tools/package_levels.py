@@ -12,7 +12,7 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"engine", "energy"},
     {"model"},
     {"config", "metrics"},
-    {"transport", "pictures"},
+    {"transport", "pictures", "detection"},
     {"system"},
     {"messages"},
     {"errors", "clock", "arithmetic"},

@@ -34,6 +34,7 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "SnapshotConfig": "cameras.NAME.snapshot",
     "StateConfig": "states.CAMERA",
     "ModelConfig": "model",
+    "BoxesConfig": "model.boxes",
     "WorkerConfig": "workers[]",
     "Segment": "segments[]",
     "FreshnessConfig": "freshness",

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edged.cli.model_options import add_input_options, given_keys, model_config
+from edged.cli.model_options import SOURCES, add_input_options, given_keys, model_config
 from edged.cli.model_section import config_lines, config_of
 from edged.cli.options import add_example, add_json
 from edged.errors import ModelError
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from edged.model.onnx_reader import MissingOperator
 
 HEAD = ("layer", "kind", "output", "parameters", "MACs", "bytes")
-SOURCES = {
-    "config": "from the command line",
-    "file": "from the file",
-    "default": "the default: nothing defines it",
-}
 SHOWN = 3  # labels
 
 
@@ -141,7 +136,7 @@ def _model_facts(model: Model) -> Sequence[tuple[str, str]]:
         ("model", f"{model.name}, sha256 {model.sha256[:12]}…{random}"),
         ("pictures", f"{model.input.described}{source}"),
         ("labels", _labels(model)),
-        ("scores", score_rule(model).described),
+        ("boxes", model.detector.described) if model.detector else ("scores", score_rule(model).described),
         ("weights", f"{weights:,} parameters, {size(4 * weights)} in float32"),
         ("work", f"{sum(each.macs for each in costs):,} MACs a frame"),
         ("memory", f"{size(sum(each.activation_bytes for each in costs))} of layers' outputs a frame, of which "
@@ -191,8 +186,7 @@ def _model_as_object(named: str, given: Mapping[str, Any], model: Model) -> dict
         "contradictions": list(model.contradictions),
         "labels": list(model.labels) if model.has_labels else None,
         "classes": len(model.labels),
-        "scores": score_rule(model).kind,
-        "scoring": score_rule(model).described,
+        **_answers_as_object(model),
         "parameters": sum(each.parameters for each in costs),
         "macs": sum(each.macs for each in costs),
         "activation_bytes": sum(each.activation_bytes for each in costs),
@@ -200,6 +194,13 @@ def _model_as_object(named: str, given: Mapping[str, Any], model: Model) -> dict
         "layers": [asdict(each) for each in costs],
         "config": {"model": config_of(named, given)},
     }
+
+
+def _answers_as_object(model: Model) -> dict[str, Any]:
+    if model.detector:
+        return {"task": "detect", "decode": model.detector.decode, "decoding": model.detector.described}
+    rule = score_rule(model)
+    return {"task": "classify", "scores": rule.kind, "scoring": rule.described}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

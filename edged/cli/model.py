@@ -53,13 +53,20 @@ def run(arguments: argparse.Namespace) -> int:
         prepared = {
             "classes": len(model.labels),
             "preparation": model.input.described,
-            "scoring": score_rule(model).described,
+            **(
+                {"decoding": model.detector.described}
+                if model.detector
+                else {"scoring": score_rule(model).described}
+            ),
         }
         print(json.dumps({"file": str(target), "name": name, **prepared}, ensure_ascii=False))
         return 0
     classes = counted(len(model.labels), "class")
     print(f"{target}: {name}, {classes}; pictures are prepared as {model.input.described}")
-    print(f"scores are {score_rule(model).described}")
+    if model.detector:
+        print(f"boxes are decoded as {model.detector.described}")
+    else:
+        print(f"scores are {score_rule(model).described}")
     return 0
 
 

@@ -9,12 +9,20 @@ from pydantic import ValidationError
 from edged import config
 from edged.cli.options import frames
 from edged.errors import ConfigError
+from edged.messages.detection import DecodeWanted, Task
 from edged.messages.preparation import ON_COMMAND_LINE, Preprocess, Resize, default_warning
 from edged.messages.scores import ScoresWanted
 from edged.system.terminal import note, warn
 
 if TYPE_CHECKING:
     from edged.model.package import Model  # loads NumPy, before which `limit_threads` must be called
+
+SOURCES = {
+    "config": "from the command line",
+    "file": "from the file",
+    "layout": "as detectors of this layout usually take them",
+    "default": "the default: nothing defines it",
+}
 
 
 def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") -> None:
@@ -60,7 +68,16 @@ def add_input_options(parser: argparse.ArgumentParser, title: str) -> None:
         help="what the network's outputs are (default: as its file says, else auto: as its last operators show)",
     )
     group.add_argument(
-        "--threshold", type=number, metavar="P", help="score from which a label of independent ones is there"
+        "--threshold",
+        type=number,
+        metavar="P",
+        help="score from which a label of independent ones, or a box, is there",
+    )
+    group.add_argument("--task", choices=get_args(Task), help="what the network is for, as in the config")
+    group.add_argument(
+        "--decode",
+        choices=get_args(DecodeWanted),
+        help="layout of a detector's outputs (default: as its file says, else auto: recognised by their shapes)",
     )
 
 
@@ -80,20 +97,27 @@ def given_model(arguments: argparse.Namespace) -> "Model":
 def show_preparation(model: "Model") -> None:
     """Print how pictures are prepared for the model; warn if that is a default, and say what to add.
 
-    Print what the scores are where that is not plain from the network. Raises ModelError for useless thresholds.
+    Print what the scores are where that is not plain from the network, and the layout of a detector's outputs.
+    Raises ModelError for useless thresholds.
     """
-    from edged.model.scores import score_rule
-
     if model.random_weights:
         return
-    rule = score_rule(model)
-    if rule.known_by != "network" or rule.is_independent or rule.is_binary:
-        note(f"scores are {rule.described}")
+    if model.detector:
+        note(f"boxes are decoded as {model.detector.described}")
+    else:
+        _show_scores(model)
     if model.prepared_by == "default":
         warn(default_warning(model.input.described, ON_COMMAND_LINE))
         return
-    source = {"config": "from the command line", "file": "from the model's file"}[model.prepared_by]
-    note(f"pictures are prepared as {model.input.described} ({source})")
+    note(f"pictures are prepared as {model.input.described} ({SOURCES[model.prepared_by]})")
+
+
+def _show_scores(model: "Model") -> None:
+    from edged.model.scores import score_rule
+
+    rule = score_rule(model)
+    if rule.known_by != "network" or rule.is_independent or rule.is_binary:
+        note(f"scores are {rule.described}")
 
 
 def model_config(arguments: argparse.Namespace) -> config.ModelConfig:
@@ -106,7 +130,8 @@ def model_config(arguments: argparse.Namespace) -> config.ModelConfig:
 
 def given_keys(arguments: argparse.Namespace) -> dict[str, Any]:
     """Collect the options of `add_input_options` that were given."""
-    keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels", "scores", "threshold")
+    keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels", "scores", "threshold",
+            "task", "decode")  # fmt: skip
     return {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
 
 

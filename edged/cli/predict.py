@@ -1,35 +1,41 @@
-"""`edged predict`: classify pictures without a daemon."""
+"""`edged predict`: classify pictures, or find objects in them, without a daemon."""
 
 import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged.cli.model_options import add_model_options, given_model, show_preparation
 from edged.cli.options import add_example, add_json, add_no_exif, positive
-from edged.errors import DeviceError, EdgedError, ImageError, ModelError
-from edged.messages import Label
+from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
+from edged.messages import Box, Label
 from edged.messages.message import as_dict
 from edged.system.files import writing
 from edged.system.plain_text import printable, printable_json
 from edged.system.terminal import warn
 
 if TYPE_CHECKING:  # loaded when there is a picture to classify
+    from edged.cli.drawing import Drawing
     from edged.inference.classifier import Classifier, Floats
     from edged.model.package import Model
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The result for one picture, or the error. `outputs`: of the network, float32 [classes]."""
+    """The result for one picture, of `size` (width, height), or the error. `outputs`: of the network, float32 [n].
+
+    `top`: of a classifier. `boxes`: of a detector.
+    """
 
     path: Path
+    size: tuple[int, int] = (0, 0)
     outputs: "Floats | None" = None
     top: tuple[Label, ...] = ()
+    boxes: tuple[Box, ...] = ()
     error: EdgedError | None = None
 
 
@@ -41,12 +47,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top", type=positive, default=5, metavar="K", help="classes to print (default: 5)")
     add_json(parser, "one JSON object a line, for each picture")
     add_no_exif(parser)
-    raw = "also write the network's outputs: .npy, float32 [pictures, classes]; NaN for an unreadable picture"
+    draw = "also write the picture with its boxes drawn; of several pictures: into the folder FILE"
+    parser.add_argument("--draw", type=Path, metavar="FILE", help=draw)
+    raw = "also write the network's outputs: .npy, float32 [pictures, outputs]; NaN for an unreadable picture"
     parser.add_argument("--raw", type=Path, metavar="FILE", help=raw)
     device = "as in the config (default: auto, or NumPy if there is no OpenCL device)"
     parser.add_argument("--device", metavar="NAME", help=device)
     add_model_options(parser)
-    add_example(parser, "edged predict photo.jpg", "edged predict photos --model net.onnx --labels labels.txt")
+    add_example(
+        parser,
+        "edged predict photo.jpg",
+        "edged predict photos --model net.onnx --labels labels.txt",
+        "edged predict street.jpg --model yolox_nano.onnx --labels coco.txt --draw found.jpg",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,12 +68,15 @@ def run(arguments: argparse.Namespace) -> int:
         return _report_absent(arguments.pictures, as_json=arguments.json)
     model = given_model(arguments)
     show_preparation(model)
+    drawing = _drawing(arguments, model)
     classifier = _open_device(model, arguments.device)
     answers = []
     for path in _pictures_in(arguments.pictures):
         answer = _answer(path, classifier, arguments)
         answers.append(answer)
         _print(answer, model, classifier.device, as_json=arguments.json)
+        if drawing and not answer.error:
+            drawing.write(path, answer.boxes, upright=not arguments.no_exif)
     if arguments.raw:
         _write_raw(arguments.raw, answers, prod(model.graph.shapes[model.graph.output]))
     return next((answer.error.exit_code for answer in answers if answer.error), 0)
@@ -88,6 +104,17 @@ def _open_device(model: "Model", device: str | None) -> "Classifier":
         return Classifier(model, "numpy")
 
 
+def _drawing(arguments: argparse.Namespace, model: "Model") -> "Drawing | None":
+    """Return where pictures with boxes are written; None without --draw. Raises ConfigError."""
+    from edged.cli.drawing import Drawing
+
+    if arguments.draw is None:
+        return None
+    if model.detector is None:
+        raise ConfigError(f"--draw {arguments.draw}: {model.name} is a classifier, and draws no boxes")
+    return Drawing(arguments.draw, arguments.pictures)
+
+
 def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield the files, and the pictures of folders in the order of their names."""
     from edged.pictures.folders import pictures_in
@@ -101,13 +128,22 @@ def _answer(path: Path, classifier: "Classifier", arguments: argparse.Namespace)
 
     try:
         _require_picture(path)
-        outputs = classifier.outputs(read_picture(path, upright=not arguments.no_exif))
+        picture = read_picture(path, upright=not arguments.no_exif)
+        answer = Answer(path, picture.shape[1::-1], classifier.outputs(picture))
     except ImageError as error:
         return Answer(path, error=error)
     try:
-        return Answer(path, outputs, classifier.top(classifier.scores(outputs), arguments.top))
+        return _with_results(answer, classifier, arguments.top)
     except ModelError as error:
-        return Answer(path, outputs, error=ModelError(f"{path}: {error}"))
+        return replace(answer, error=ModelError(f"{path}: {error}"))
+
+
+def _with_results(answer: Answer, classifier: "Classifier", most: int) -> Answer:
+    """Return the answer with the boxes, or the `most` best labels, of its outputs. Raises ModelError."""
+    assert answer.outputs is not None, "computed"  # noqa: S101
+    if classifier.is_detector:
+        return replace(answer, boxes=classifier.boxes_in(answer.outputs, *answer.size))
+    return replace(answer, top=classifier.top(classifier.scores(answer.outputs), most))
 
 
 def _require_picture(path: Path) -> None:
@@ -130,10 +166,22 @@ def _print(answer: Answer, model: "Model", device: str, *, as_json: bool) -> Non
         print(printable_json(json.dumps(_as_object(answer, model, device), ensure_ascii=False)), flush=True)
     elif not answer.error:
         print(printable(str(answer.path)))
-        if not answer.top:
-            print("  no label reaches its threshold", flush=True)
-        for label in answer.top:
-            print(f"  {label.score:.4f}  {label.index:4d}  {printable(label.label)}", flush=True)
+        for line in _lines(answer) or [f"no {'box' if model.detector else 'label'} reaches its threshold"]:
+            print(f"  {line}", flush=True)
+
+
+def _lines(answer: Answer) -> list[str]:
+    """Return a line for each label, or for each box, in pixels of the picture."""
+    labels = [f"{label.score:.4f}  {label.index:4d}  {printable(label.label)}" for label in answer.top]
+    return labels + [
+        f"{box.score:.4f}  {box.index:4d}  {printable(box.label)}  {_in_pixels(box, answer.size)}"
+        for box in answer.boxes
+    ]
+
+
+def _in_pixels(box: Box, size: tuple[int, int]) -> str:
+    left, top, right, bottom = (round(share * side) for share, side in zip(box.box, size * 2, strict=True))
+    return f"({left}, {top}) to ({right}, {bottom})"
 
 
 def _print_error(error: EdgedError) -> None:
@@ -145,13 +193,13 @@ def _error_object(path: Path, error: EdgedError) -> dict[str, object]:
 
 
 def _as_object(answer: Answer, model: "Model", device: str) -> dict[str, object]:
-    from edged.model.scores import score_rule
-
     if answer.error:
         return _error_object(answer.path, answer.error)
+    found = {"boxes": answer.boxes} if model.detector else {"top": answer.top}
     return {
         "file": str(answer.path),
-        "top": [as_dict(label) for label in answer.top],
+        "size": list(answer.size),
+        **{what: [as_dict(each) for each in several] for what, several in found.items()},
         "model": {
             "name": model.name,
             "sha256": model.sha256,
@@ -159,16 +207,24 @@ def _as_object(answer: Answer, model: "Model", device: str) -> dict[str, object]
             "random_weights": model.random_weights,
             "preparation": model.input.described,
             "prepared_by": model.prepared_by,
-            "scoring": score_rule(model).described,
+            **_rule_as_object(model),
         },
     }
 
 
-def _write_raw(path: Path, answers: Sequence[Answer], classes: int) -> None:
+def _rule_as_object(model: "Model") -> dict[str, str]:
+    from edged.model.scores import score_rule
+
+    if model.detector:
+        return {"decoding": model.detector.described}
+    return {"scoring": score_rule(model).described}
+
+
+def _write_raw(path: Path, answers: Sequence[Answer], outputs: int) -> None:
     """Write one row a picture, in the order of the pictures."""
     import numpy as np
 
-    nothing = np.full(classes, np.nan, np.float32)
+    nothing = np.full(outputs, np.nan, np.float32)
     rows = [nothing if answer.outputs is None else answer.outputs for answer in answers]
     with writing(f"--raw {path}"), path.open("wb") as file:
         np.save(file, np.stack(rows).astype(np.float32))

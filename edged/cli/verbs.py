@@ -20,7 +20,7 @@ GROUPS = {
         "bridge": "carry predictions, states and pictures to MQTT, for Home Assistant, or to NATS, for a fleet",
     },
     "classify without a daemon": {
-        "predict": "classify pictures without a daemon",
+        "predict": "classify pictures, or find objects in them, without a daemon",
         "eval": "evaluate the accuracy of a network on labelled pictures",
         "batch": "classify an archive of pictures or videos, on this host or on a Ray cluster",
     },

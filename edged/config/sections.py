@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from edged.config.paths import ConfigPath, ModelPath
+from edged.messages.detection import Across, DecodeWanted, Task
 from edged.messages.preparation import Color, Preprocess, Resize
 from edged.messages.scores import ScoresWanted
 from edged.transport.address import HOST_AND_PORT, ZMQ_ADDRESS, host_and_port, is_ipc, is_local
@@ -130,19 +131,36 @@ class JournalConfig(Section):
 
 PREPROCESS = (
     "Sets resize, color, scale, mean and std by one name; keys beside it take precedence. imagenet: as "
-    "torchvision's networks require it; tf: −1 … 1; caffe: BGR less its mean; unit: 0 … 1; raw: 0 … 255"
+    "torchvision's networks require it; tf: −1 … 1; caffe: BGR less its mean; unit: 0 … 1; raw: 0 … 255; "
+    "yolox: corner, BGR, 0 … 255; yolo: letterbox, 0 … 1; ssd: stretch, −1 … 1"
 )
 RESIZE = (
     "How a picture takes the input's shape. stretch: all of it, without keeping proportions; crop: its largest "
     "centred part; pad: all of it, with black beside it; center-crop: its shorter side to 256/224 of the "
-    "input's, then "
-    "the centre"
+    "input's, then the centre; letterbox: all of it, centred, with gray beside it; corner: likewise, at the upper "
+    "left"
+)
+DECODE = (
+    "Layout of a detector's outputs: yolox, yolo (version 5 and later), ssd, nanodet, picodet, ultraface, "
+    "fastestdet, or boxes: scores and boxes as they are; auto: recognised by their shapes. Without it as the file "
+    "says, else auto"
 )
 SCORES = (
     "What the network's outputs are: probabilities; logits, which get a softmax (a single one a sigmoid); "
     "log_probabilities; or independent: any number of labels may be there, and each is published from its "
     "threshold on; auto: as its last operators show. Without it as the file says, else auto"
 )
+
+
+class BoxesConfig(Section):
+    """Which of a detector's boxes are reported."""
+
+    overlap: Share = Field(
+        0.45, description="Intersection over union above which the box with the lower score is left out"
+    )
+    across: Across = Field("label", description="Boxes that are compared: those of one label, or all")
+    most: int = Field(100, ge=1, le=1000, description="Most boxes of a picture, the best ones")
+    smallest: Share = Field(0.0, description="Least width and height, as shares of the picture's")
 
 
 class ModelConfig(Section):
@@ -166,9 +184,16 @@ class ModelConfig(Section):
     std: PositiveByChannel | None = Field(None, description="By channel, in the model's order; above 0")
     scores: ScoresWanted | None = Field(None, description=SCORES)
     threshold: Share | None = Field(
-        None, description="Of independent scores: the one from which a label is there (without it 0.5)"
+        None,
+        description="Score from which a label is there: of independent scores (without it 0.5), of boxes (0.4)",
     )
     thresholds: dict[Text, Share] = Field({}, description="Thresholds of single labels, by label")
+    task: Task | None = Field(
+        None,
+        description="classify: scores of classes; detect: boxes. Without it as the file or its outputs say",
+    )
+    decode: DecodeWanted | None = Field(None, description=DECODE)
+    boxes: BoxesConfig = Field(BoxesConfig(), description="Which boxes of a detector are reported")
 
     strict: bool = Field(
         False, description="Refuse a network with operators that no kernel computes, rather than use the host"

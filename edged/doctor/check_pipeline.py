@@ -140,7 +140,9 @@ def _preparation(model: Model) -> Finding:
     described = model.input.described
     if model.prepared_by == "default":
         return Finding("warning", "preprocess", default_warning(described, IN_CONFIG))
-    source = {"config": "from this file", "file": "from the model's file"}[model.prepared_by]
+    source = {"config": "from this file", "file": "from the model's file", "layout": "as usual for its outputs"}[
+        model.prepared_by
+    ]
     return Finding("ok", "preprocess", f"{described} ({source})")
 
 

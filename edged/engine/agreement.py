@@ -75,13 +75,23 @@ class Agreement:
     ) -> None:
         listener = Listener(chooser)
         plan = make_plan(part, device, batch, precision, listener)
-        self._graph = part.graph
+        self._graph, self._output_begins = part.graph, part.output_begins
         self._prepared_name = plan.prepared.name if plan.prepared else part.graph.input
         self._prepared_limit = HALF_TOLERANCE if precision in STORED else TOLERANCE
         self.sites: tuple[Site[Any], ...] = tuple(listener.sites)
         self.written = written_tensors(plan, self.sites)
         self.output = plan.output.name
         self.first_kernel = plan.launches[0].kernel
+
+    def outputs(self, found: Array, expected: Array) -> float:
+        """Return the largest error of the network's outputs [n, values], each as a share of its own range.
+
+        A detector may have scores up to 1 in one output, and pixels up to 640 in another.
+        """
+        pairs = (
+            np.split(each.reshape(len(found), -1), self._output_begins[1:], axis=1) for each in (found, expected)
+        )
+        return max(share_of_range(*pair) for pair in zip(*pairs, strict=True))
 
     def prepared(self, tensors: Mapping[str, Array], inputs: Float32) -> OperatorError | None:
         """Compare the output of the first kernel, which prepares pictures; None where the plan has none.

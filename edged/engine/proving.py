@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from edged.config import Precision
-from edged.engine.agreement import SCORES_CLOSE, Agreement, Array, share_of_range
+from edged.engine.agreement import SCORES_CLOSE, Agreement, Array
 from edged.engine.device import Device
 from edged.engine.proofs import WrongVariant, kernels_digest
 from edged.engine.runtime import Runtime
@@ -96,7 +96,7 @@ class Examination:
             except MemoryError as lack:
                 self._warn_of_memory("it is used without a comparison with the reference", lack)
                 return Examined(float("nan"), (), (), is_complete=False)
-            error = share_of_range(found, np.resize(expected, found.shape))
+            error = self._agreement.outputs(found, np.resize(expected, found.shape))
             is_close = error <= SCORES_CLOSE[self._precision] or not np.isfinite(expected).all()
             try:
                 return Examined(error, self._variants, self._wrong(full, inputs, found, error, is_close))
@@ -117,7 +117,7 @@ class Examination:
         compared = [self._compare(*each, tensors) for each in self._to_compare(all_of_them=not is_close)]
         wrong = tuple(each for each in compared if each)
         if not wrong and not is_close:
-            self._explain(error, share_of_range(found, outputs.reshape(found.shape)))
+            self._explain(error, self._agreement.outputs(found, outputs))
         return wrong
 
     def _scores_alone(self, error: float, is_close: bool, lack: Exception) -> Examined:

@@ -83,7 +83,6 @@ class Verification:
         self._outputs = {operator.name: operator.output for operator in part.graph.operators}
         self.expected: list[Array] = []  # scores of the reference, float64 [classes], of each picture
         self.scores_error = 0.0
-        self.same_class = 0
 
     @property
     def layers(self) -> tuple[VerifiedLayer, ...]:
@@ -154,8 +153,11 @@ class Verification:
 
     def _include_scores(self, found: Array, expected: Array) -> None:
         self.expected.append(expected.reshape(-1))
-        self.scores_error = max(self.scores_error, share_of_range(found.reshape(-1), expected.reshape(-1)))
-        self.same_class += bool(np.isfinite(found).all() and found.argmax() == expected.argmax())
+        self.scores_error = max(self.scores_error, self._agreement.outputs(found, expected))
+
+    def outputs_error(self, found: Array, expected: Array) -> float:
+        """Return how far outputs [n, values] are from others, as a share of their range."""
+        return self._agreement.outputs(found, expected)
 
     def close(self) -> None:
         self._runtime.close()

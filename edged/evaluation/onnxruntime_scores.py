@@ -18,7 +18,7 @@ QUIET = 4  # log level of onnxruntime: fatal errors only
 
 @dataclass(frozen=True, eq=False)
 class OtherScores:
-    """`scores`: float32 [n, classes]; None because of `problem`. `version`: of the package."""
+    """`scores`: all outputs, float32 [n, values]; None because of `problem`. `version`: of the package."""
 
     version: str
     scores: NDArray[np.float32] | None = None
@@ -52,5 +52,5 @@ def _scores(onnxruntime: Any, path: Path, x: NDArray[np.float32]) -> NDArray[np.
     if any(size != found for size, found in sizes if isinstance(size, int)):  # open sizes are names or None
         x = x.transpose(0, 2, 3, 1)
     inputs = x.astype(TYPES.get(entry.type, np.float32))
-    rows = [np.asarray(session.run(None, {entry.name: one[np.newaxis]})[0]).reshape(-1) for one in inputs]
-    return np.asarray(rows, np.float32)
+    jobs = (session.run(None, {entry.name: one[np.newaxis]}) for one in inputs)
+    return np.stack([np.concatenate([np.ravel(output) for output in job]) for job in jobs]).astype(np.float32)

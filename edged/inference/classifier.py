@@ -1,8 +1,9 @@
-"""Classify pictures in a Python program, prepared and computed as the daemon does it."""
+"""Classify pictures, or find objects in them, in a Python program, prepared and computed as the daemon does it."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from math import prod
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -14,14 +15,14 @@ from pydantic import ValidationError
 
 from edged import config
 from edged.errors import ConfigError, EdgedError, ImageError, ModelError
-from edged.messages import Label, labels_of
+from edged.messages import Box, Label, labels_of
 from edged.messages.preparation import IN_PYTHON, default_warning
 from edged.model.model_part import whole_model
 from edged.model.package import Model, is_file_name, load_model
 from edged.model.scores import score_rule
 from edged.pictures.decode import read_picture
-from edged.pictures.prepare import prepare
-from edged.runtime.jobs import compute
+from edged.pictures.prepare import placement, prepare
+from edged.runtime.jobs import compute, not_finite
 from edged.runtime.proven import open_proven
 from edged.runtime.scored import scores_of
 from edged.system.plain_text import counted
@@ -67,6 +68,8 @@ def without_inner_frames(function: Callable[Given, Result]) -> Callable[Given, R
 class Classifier:
     """A network that is ready on a device: `edged.Model` in Python programs. Use it in one thread at a time.
 
+    Of a classifier a call returns scores; of a detector `boxes` returns what it finds.
+
     >>> with edged.Model("net.onnx", labels="labels.txt", preprocess="imagenet") as model:
     ...     scores = model(picture)
     ...     print(model.top(scores, 3))
@@ -94,7 +97,8 @@ class Classifier:
         keys = {"device": device, "batch": batch, "precision": precision, "threads": threads}
         worker = _section(config.WorkerConfig, keys)
         self._model = model if isinstance(model, Model) else _loaded(model, preparation)
-        self._rule = score_rule(self._model)
+        if not self._model.detector:
+            score_rule(self._model)  # a threshold without use is reported here
         self._runtime = open_proven(whole_model(self._model), worker).runtime
         self._batch = batch
 
@@ -112,6 +116,11 @@ class Classifier:
     def device(self) -> str:
         """Return the name of the device."""
         return self._runtime.device_name
+
+    @property
+    def is_detector(self) -> bool:
+        """Return whether `boxes` returns what it finds; else a call returns scores."""
+        return self._model.detector is not None
 
     def __repr__(self) -> str:
         width, height = self.input_size
@@ -149,12 +158,12 @@ class Classifier:
         rows = [outputs for job in jobs for outputs in job]
         if is_one:
             return np.asarray(rows[0], np.float32)
-        return np.stack(rows) if rows else np.empty((0, self._rule.outputs), np.float32)
+        return np.stack(rows) if rows else np.empty((0, self._outputs), np.float32)
 
     @without_inner_frames
     def scores(self, outputs: Floats) -> Floats:
         """Return the scores of one picture's outputs, [outputs]. Raises ModelError if these are not finite."""
-        found = scores_of(outputs, self._rule)
+        found = scores_of(outputs, score_rule(self._model))
         if found.scores is None:
             raise ModelError(found.problem)
         return found.scores
@@ -164,7 +173,29 @@ class Classifier:
 
         Of independent scores: all labels that reach their thresholds, possibly none.
         """
-        return labels_of(self._rule.best(scores, count), self.labels)
+        return labels_of(score_rule(self._model).best(scores, count), self.labels)
+
+    @without_inner_frames
+    def boxes(self, picture: Picture) -> tuple[Box, ...]:
+        """Return the objects in a picture, best first: `label`, `index`, `score` and `box` of each.
+
+        A picture is that of a call. Raises ImageError, DeviceError, and ModelError for a classifier, or if the
+        network's outputs are not finite.
+        """
+        pixels = self._pixels(picture)
+        return self.boxes_in(self.outputs(pixels), pixels.shape[1], pixels.shape[0])
+
+    @without_inner_frames
+    def boxes_in(self, outputs: Floats, width: int, height: int) -> tuple[Box, ...]:
+        """Return what `boxes` does for the outputs of one picture of `width` × `height` pixels."""
+        if self._model.detector is None:
+            raise ModelError(f"{self._model.name} is a classifier: it gives scores, no boxes")
+        if problem := not_finite(outputs):
+            raise ModelError(problem)
+        found = self._model.detector.boxes(outputs, placement(width, height, self._model.input))
+        return tuple(
+            Box(label=self.labels[each.index], index=each.index, score=each.score, box=each.box) for each in found
+        )
 
     def close(self) -> None:
         """Free the device. Repeated calls do nothing."""
@@ -178,10 +209,16 @@ class Classifier:
     ) -> None:
         self.close()
 
+    @property
+    def _outputs(self) -> int:
+        graph = self._model.graph
+        return prod(graph.shapes[graph.output])
+
     def _frame(self, picture: Picture) -> Pixels:
-        wanted = self._model.input
-        pixels = read_picture(Path(picture)) if isinstance(picture, str | PathLike) else _rgb(_pixels_of(picture))
-        return prepare(pixels, wanted)
+        return prepare(self._pixels(picture), self._model.input)
+
+    def _pixels(self, picture: Picture) -> Pixels:
+        return read_picture(Path(picture)) if isinstance(picture, str | PathLike) else _rgb(_pixels_of(picture))
 
 
 def _pixels_of(pictures: Any) -> Any:
@@ -225,7 +262,7 @@ def _loaded(model: str | PathLike[str], preparation: Mapping[str, Any]) -> Model
     loaded = load_model(_section(config.ModelConfig, {source: name, **preparation}))
     if loaded.prepared_by == "default" and not loaded.random_weights:
         warnings.warn(default_warning(loaded.input.described, IN_PYTHON), stacklevel=CALLER)
-    if (rule := score_rule(loaded)).known_by == "answers":
+    if not loaded.detector and (rule := score_rule(loaded)).known_by == "answers":
         warnings.warn(f"{loaded.name}: scores are {rule.described}; scores='…' says otherwise", stacklevel=CALLER)
     return loaded
 

@@ -51,6 +51,7 @@ from edged.messages.protocol import PROTOCOL as PROTOCOL
 from edged.messages.published import (
     SNAPSHOTS as SNAPSHOTS,
     STAGES as STAGES,
+    Box as Box,
     Event as Event,
     Label as Label,
     Prediction as Prediction,

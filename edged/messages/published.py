@@ -45,6 +45,18 @@ def labels_of(top: tuple[Score, ...], labels: tuple[str, ...]) -> tuple[Label, .
     return tuple(Label(label=labels[each.index], index=each.index, score=each.score) for each in top)
 
 
+class Box(Published, frozen=True):
+    """An object that a detector found in a picture."""
+
+    label: Annotated[str, Meta(description="Label of the class")]
+    index: Annotated[Count, Meta(description="Class index")]
+    score: Annotated[float, Meta(description="Score of the box, 0 to 1")]
+    box: Annotated[
+        tuple[float, float, float, float],
+        Meta(description="Left, top, right and bottom as shares of the picture's width and height"),
+    ]
+
+
 class PredictionModel(Published, frozen=True):
     """The model that answered, and the device.
 

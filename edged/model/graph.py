@@ -305,6 +305,14 @@ class OnHost(Operator):
     shape: Shape
 
 
+@dataclass(frozen=True)
+class NetworkOutput:
+    """An output of a file, and its shape for one frame. All of a file follow each other in the graph's output."""
+
+    name: str
+    shape: Shape
+
+
 @dataclass(frozen=True, eq=False)
 class Graph:
     """Operators in topological order. `shapes` has every tensor.

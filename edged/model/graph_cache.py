@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from edged.arithmetic import ceil_div
 from edged.model import graph as operators
 from edged.model.activations import Activation
-from edged.model.graph import Graph, Operator, Pair
+from edged.model.graph import Graph, NetworkOutput, Operator, Pair
 from edged.system.disk_cache import CacheEntries, CacheEntry, Piece, code_sha256
 
 ALIGNMENT = 64  # alignment of each array, in bytes
@@ -30,11 +30,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class KeptGraph:
-    """A simplified graph, the metadata properties of the file it came from, and the file's `contradictions`."""
+    """A simplified graph, and of the file it came from the metadata properties, `contradictions` and outputs."""
 
     graph: Graph
     metadata: Mapping[str, str]
     contradictions: tuple[str, ...] = ()
+    outputs: tuple[NetworkOutput, ...] = ()
 
 
 class KeptGraphs:
@@ -63,7 +64,8 @@ class KeptGraphs:
             {name: tuple(shape) for name, shape in content["shapes"].items()},
         )
         whole = replace(kept, recheck=lambda: kept if weights.is_whole() else read_again())
-        return KeptGraph(whole, content["metadata"], tuple(content["contradictions"]))
+        outputs = tuple(NetworkOutput(name, tuple(shape)) for name, shape in content["outputs"])
+        return KeptGraph(whole, content["metadata"], tuple(content["contradictions"]), outputs)
 
     def save(self, key: str, kept: KeptGraph) -> None:
         """Save a graph. A cache that cannot be written is logged."""
@@ -77,6 +79,7 @@ class KeptGraphs:
             "shapes": graph.shapes,
             "metadata": dict(kept.metadata),
             "contradictions": kept.contradictions,
+            "outputs": [(output.name, output.shape) for output in kept.outputs],
             "bytes": layout.size,
         }
         try:

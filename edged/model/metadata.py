@@ -8,13 +8,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from edged.config.sections import ByChannel, Positive, PositiveByChannel
 from edged.errors import ModelError
+from edged.messages.detection import DecodeWanted, Task
 from edged.messages.preparation import Color, Preprocess, Resize
 from edged.messages.scores import ScoresWanted
 from edged.system.plain_text import problem_of
 
 PREFIX = "edged."
 MOST_SHOWN = 5  # mistakes that are shown
-TEXTS = frozenset({"name", "preprocess", "resize", "color", "scores"})  # the other values are in JSON
+TEXTS = frozenset(
+    {"name", "preprocess", "resize", "color", "scores", "task", "decode"}
+)  # the other values are in JSON
 
 
 def _checked(text: str) -> str:
@@ -41,6 +44,8 @@ class Metadata(BaseModel):
     mean: ByChannel | None = None
     std: PositiveByChannel | None = None
     scores: ScoresWanted | None = None
+    task: Task | None = None
+    decode: DecodeWanted | None = None
 
 
 def encode(metadata: Metadata) -> dict[str, str]:

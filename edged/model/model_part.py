@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import prod
 from typing import Self
 
@@ -52,6 +53,12 @@ class ModelPart:
         if self.model is None:
             raise ModelError(f"{self.graph.name} is no part of a model")
         return self.model
+
+    @property
+    def output_begins(self) -> tuple[int, ...]:
+        """Return where each output of the file begins in the vector of all; the first one is at 0."""
+        shapes = self.model.detector.shapes if self.model and self.model.detector and not self.end else ((),)
+        return (0, *accumulate(map(prod, shapes[:-1])))
 
     @property
     def frame_shape(self) -> Shape:

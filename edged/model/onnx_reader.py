@@ -34,14 +34,14 @@ from edged.model.from_onnx import (
     window,
 )
 from edged.model.from_onnx.declared import contradictions, declared_dims, require_declared_weights
-from edged.model.from_onnx.ends import input_of, inputs_of, output_of
+from edged.model.from_onnx.ends import input_of, inputs_of, outputs_of
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import OnnxNode, array_of, captured_by, node_of
 from edged.model.from_onnx.on_host import OF_ANY_SIZE, refusal_of
 from edged.model.from_onnx.order import nodes_of
 from edged.model.from_onnx.qoperator import EXPANSIONS, MICROSOFT
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope
-from edged.model.graph import AveragePool, Graph, MaxPool, Pair
+from edged.model.graph import AveragePool, Graph, MaxPool, NetworkOutput, Pair
 from edged.model.model_file import model_stem
 from edged.model.shapes import make_graph
 
@@ -123,23 +123,32 @@ def read_onnx(path: Path, input_size: Pair | None = None) -> Graph:
 
 def graph_of(file: OnnxFile, input_size: Pair | None = None) -> Graph:
     """Convert the content of a file, as `read_onnx` does."""
-    return read_network(file, input_size)[0]
+    return read_network(file, input_size).graph
 
 
-def read_network(file: OnnxFile, input_size: Pair | None = None) -> tuple[Graph, tuple[str, ...]]:
-    """Convert the content of a file; also return where it declares other shapes than its nodes write."""
+@dataclass(frozen=True, eq=False)
+class ReadNetwork:
+    """`outputs`: of the file. `contradictions`: where it declares other shapes than its nodes write."""
+
+    graph: Graph
+    outputs: tuple[NetworkOutput, ...]
+    contradictions: tuple[str, ...]
+
+
+def read_network(file: OnnxFile, input_size: Pair | None = None) -> ReadNetwork:
+    """Convert the content of a file. Raises ModelError, as `read_onnx` does."""
     with _place(f"{file.path}: input"):
         source, shape = input_of(file, input_size)
         require_declared_weights(file)
         scope = Scope(source, shape, declared_dims(inputs_of(file)[0])[0])
     read_nodes(file.model.graph, file.opset, scope, str(file.path))
     with _place(f"{file.path}: output"):
-        output = output_of(file, scope)
+        output, outputs = outputs_of(file, scope)
         if output == source.tensor:
             raise ModelError(f"{output} is the network's input as it is: no layer computes anything")
         graph = make_graph(model_stem(file.path), source.tensor, shape, scope.operators, output)
     with _place(str(file.path)):
-        return graph, tuple(contradictions(file, scope))
+        return ReadNetwork(graph, outputs, tuple(contradictions(file, scope)))
 
 
 def read_nodes(content: onnx.GraphProto, opset: int, scope: Scope, path: str) -> None:

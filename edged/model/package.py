@@ -1,7 +1,7 @@
 """A model with everything needed to use it: its graph, its labels, and the description of its input."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,17 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged import config
+from edged.detection.decoders import DECODERS
+from edged.detection.detector import Detector
 from edged.errors import ModelError
 from edged.messages.preparation import PreparedBy, Recipe, Resize, description
 from edged.messages.scores import ScoresKnownBy, ScoresWanted
 from edged.model.cost import weights_sha256
-from edged.model.graph import Graph, OnHost, Pair
+from edged.model.detector import Layout, detector_of, layout_of, task_of
+from edged.model.graph import Graph, NetworkOutput, OnHost, Pair
 from edged.model.graph_cache import KeptGraph, KeptGraphs, graph_key
 from edged.model.label_file import labels_of_properties, read_labels
 from edged.model.metadata import PREFIX, Metadata, decode
 from edged.model.model_file import content_sha256, model_stem
 from edged.model.passes import simplify
-from edged.model.prepare import CHANNELS, prepared_by, recipe_for
+from edged.model.prepare import CHANNELS, DEFAULT, prepared_by, recipe_for
 from edged.model.resnet import MIN_SIZE
 from edged.model.zoo import NETWORKS
 from edged.system.paths import cache_directory
@@ -90,6 +93,7 @@ class Model:
 
     `random_weights` marks the named networks that are for timing only, which every output must mention.
     `prepared_by`: the source of the values of `input`. `contradictions`: see `from_onnx.declared`.
+    `detector`: None for a classifier.
     """
 
     name: str
@@ -101,6 +105,7 @@ class Model:
     prepared_by: PreparedBy = "file"
     scores: WantedScores = WantedScores()
     contradictions: tuple[str, ...] = ()
+    detector: Detector | None = None
 
     @property
     def has_labels(self) -> bool:
@@ -182,20 +187,25 @@ def _packed(path: Path, settings: config.ModelConfig, sha256: str, kept: KeptGra
         metadata = decode(kept.metadata)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
+    given = partial(_given_labels, settings, metadata, kept.metadata, path)
     try:
-        model_input = _input(graph, settings, metadata)
+        layout = layout_of(graph, kept.outputs, task_of(settings, metadata, kept.metadata), settings, metadata)
+        model_input = _input(graph, settings, metadata, layout)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
     scores = _wanted_scores(settings, metadata)
+    labels = _boxes_labels(layout, kept.outputs, given) if layout else _labels(graph, scores, given)
+    _require_known(settings.thresholds, labels, path)
     return Model(
         name=metadata.name or plain(model_stem(path)),
         sha256=sha256,
-        labels=_labels(graph, path, scores, partial(_given_labels, settings, metadata, kept.metadata, path)),
+        labels=labels,
         graph=graph,
         input=model_input,
-        prepared_by=prepared_by(settings, metadata),
+        prepared_by=prepared_by(settings, metadata, "layout" if layout else "default"),
         scores=scores,
         contradictions=kept.contradictions,
+        detector=detector_of(layout, graph, kept.outputs, settings, labels) if layout else None,
     )
 
 
@@ -236,12 +246,13 @@ def _read_onnx(path: Path, size: Pair | None) -> "tuple[OnnxFile, KeptGraph]":
     from edged.model.onnx_reader import read_network
 
     file = read_file(path)
-    graph, contradictions = read_network(file, size)
+    network = read_network(file, size)
     implied = {f"{PREFIX}preprocess": "raw"} if takes_bytes(file) else {}
     try:
-        return file, KeptGraph(simplify(graph), implied | dict(file.metadata), contradictions)
+        graph, metadata = simplify(network.graph), implied | dict(file.metadata)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
+    return file, KeptGraph(graph, metadata, network.contradictions, network.outputs)
 
 
 def _random(name: str, settings: config.ModelConfig) -> Model:
@@ -252,11 +263,17 @@ def _random(name: str, settings: config.ModelConfig) -> Model:
         graph = simplify(NETWORKS[name](width, height))
     except ModelError as error:
         raise ModelError(f"{name} at {width}×{height}: {error}") from None
+    if settings.task == "detect" or settings.decode:
+        raise ModelError(
+            f"{name} gives scores of classes, not boxes: leave task and decode out, or give an ONNX file"
+        )
     scores = _wanted_scores(settings, Metadata())
+    labels = _labels(graph, scores, partial(_given_labels, settings, Metadata(), {}, Path(name)))
+    _require_known(settings.thresholds, labels, Path(name))
     return Model(
         name=name,
         sha256=weights_sha256(graph),
-        labels=_labels(graph, Path(name), scores, partial(_given_labels, settings, Metadata(), {}, Path(name))),
+        labels=labels,
         graph=graph,
         input=_input(graph, settings, Metadata()),
         random_weights=True,
@@ -269,10 +286,10 @@ def _size(settings: config.ModelConfig) -> tuple[int, int] | None:
     return (settings.size, settings.size) if isinstance(settings.size, int) else settings.size
 
 
-def _input(graph: Graph, settings: config.ModelConfig, metadata: Metadata) -> Input:
+def _input(graph: Graph, settings: config.ModelConfig, metadata: Metadata, layout: Layout | None = None) -> Input:
     """Merge the input's description. Raises ModelError if it does not fit the network's channels."""
     channels, height, width = graph.shapes[graph.input]
-    recipe = recipe_for(channels, settings, metadata)
+    recipe = recipe_for(channels, settings, metadata, DECODERS[layout[0]].recipe if layout else DEFAULT)
     assert recipe.color, "settled by the number of channels"  # noqa: S101
     return Input(width, height, recipe.color, recipe.scale, recipe.mean, recipe.std, recipe.resize)
 
@@ -284,16 +301,27 @@ def _wanted_scores(settings: config.ModelConfig, metadata: Metadata) -> WantedSc
     return WantedScores(kind, source, settings.threshold, settings.thresholds)
 
 
-def _labels(graph: Graph, path: Path, scores: WantedScores, given: Callable[[int], Labels | None]) -> Labels:
+def _labels(graph: Graph, scores: WantedScores, given: Callable[[int], Labels | None]) -> Labels:
     """Return a label for each output, two for a single one that is not independent. `given`: `_given_labels`."""
     outputs = graph.shapes[graph.output][0]
     is_binary = outputs == 1 and scores.kind != "independent"
-    labels = _two_labels(given) if is_binary else given(outputs) or numbered(outputs)
-    if unknown := [label for label in scores.by_label if label not in labels]:
+    return _two_labels(given) if is_binary else given(outputs) or numbered(outputs)
+
+
+def _boxes_labels(
+    layout: Layout, outputs: Sequence[NetworkOutput], given: Callable[[int], Labels | None]
+) -> Labels:
+    """Return a label for each class of a detector. `given`: `_given_labels`."""
+    decoder = DECODERS[layout[0]]
+    classes = decoder.classes([output.shape for output in outputs])
+    return given(classes) or decoder.labels or numbered(classes)
+
+
+def _require_known(thresholds: Mapping[str, float], labels: Labels, path: Path) -> None:
+    if unknown := [label for label in thresholds if label not in labels]:
         raise ModelError(
             f"{path}: thresholds has {unknown[0]!r}, which is none of its labels: {', '.join(labels)}"
         )
-    return labels
 
 
 def _two_labels(given: Callable[[int], Labels | None]) -> Labels:

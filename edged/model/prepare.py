@@ -14,14 +14,15 @@ DEFAULT = RECIPES["unit"]
 Said = config.ModelConfig | Metadata  # each may define all, none, or some of it
 
 
-def recipe_for(channels: int, settings: config.ModelConfig, file: Metadata) -> Recipe:
+def recipe_for(channels: int, settings: config.ModelConfig, file: Metadata, otherwise: Recipe = DEFAULT) -> Recipe:
     """Return the recipe for a network with so many channels; mean and std have a value for each.
 
-    Raises ModelError if the definitions do not fit its channels.
+    `otherwise`: where neither the config nor the file says it. Raises ModelError if the definitions do not fit its
+    channels.
     """
     if channels not in CHANNELS.values():
         raise ModelError(f"its input has {channels} channels; supported are 3, red, green and blue, and 1, gray")
-    recipe = _merge_recipe(settings, _merge_recipe(file, DEFAULT, channels), channels)
+    recipe = _merge_recipe(settings, _merge_recipe(file, otherwise, channels), channels)
     color = recipe.color or ("gray" if channels == 1 else "rgb")
     if CHANNELS[color] != channels:
         raise ModelError(f"its input has {channels} channel(s), but color is {color}{_hint(settings, file)}")
@@ -30,11 +31,11 @@ def recipe_for(channels: int, settings: config.ModelConfig, file: Metadata) -> R
     return replace(recipe, color=color)
 
 
-def prepared_by(settings: config.ModelConfig, file: Metadata) -> PreparedBy:
+def prepared_by(settings: config.ModelConfig, file: Metadata, otherwise: PreparedBy = "default") -> PreparedBy:
     """Return the source of the values."""
     if _names_values(settings):
         return "config"
-    return "file" if _names_values(file) else "default"
+    return "file" if _names_values(file) else otherwise
 
 
 def _merge_recipe(source: Said, otherwise: Recipe, channels: int) -> Recipe:

@@ -24,6 +24,7 @@ from edged.model.values import Values
 Floats = NDArray[np.float32]
 Step = Literal["none", "softmax", "exp", "sigmoid"]
 
+NOT_SCORES = "it finds boxes, which edged predict and edged.Model return; all else is for scores of classes so far"
 NOISE_PICTURES = 4
 CLOSE = 1e-3  # of a sum of shares to its whole: files of half precision and of eight bits round each share
 SOURCES = {
@@ -112,7 +113,9 @@ _rules: WeakKeyDictionary[Model, ScoreRule] = WeakKeyDictionary()
 
 
 def score_rule(model: Model) -> ScoreRule:
-    """Return how the scores of `model` follow from its outputs. Raises ModelError for a threshold without use.
+    """Return how the scores of `model` follow from its outputs.
+
+    Raises ModelError for a detector, and for a threshold without use.
 
     It is kept while the model is: the answers to noise take a forward pass in NumPy.
     """
@@ -122,6 +125,8 @@ def score_rule(model: Model) -> ScoreRule:
 
 
 def _found_rule(model: Model) -> ScoreRule:
+    if model.detector:
+        raise ModelError(f"{model.name} is a detector: {NOT_SCORES}")
     outputs = prod(model.graph.shapes[model.graph.output])
     values, wanted = output_values(model.graph), model.scores
     if wanted.kind != "auto":

@@ -135,6 +135,6 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "no group": (first("group", 0), r"node first \(Conv\): attribute group is 0; supported is 1 to 8"),
     "two outputs": (
         declared("b", TensorProto.FLOAT, 1, 8, 16, 16, where="output"),
-        r"output: the network has 2 outputs \(scores, b\); supported is one, the scores of classes",
+        r"the network has 2 outputs \(scores \[5\], b \[8, 16, 16\]\); supported is one score for each class",
     ),
 }

@@ -17,6 +17,7 @@ from edged.model.metadata_file import with_properties
 from edged.model.package import Input, load_model
 from tests.cli import models
 from tests.cli.command import edged_here
+from tests.model.detectors import detector_file
 
 IMAGENET = (1 / 255, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 LABELS = ("ant", "bee", "cat", "dog", "elk")
@@ -59,6 +60,17 @@ def test_the_file_says_what_was_written_and_needs_no_config(
     assert (loaded.name, loaded.labels, loaded.prepared_by) == ("animals", LABELS, "file")
     assert without_ours(model) == before
     assert "animals, 5 classes; pictures are prepared as imagenet: " in capsys.readouterr().out
+
+
+def test_the_layout_of_a_detectors_outputs_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = detector_file(tmp_path / "net.onnx", "boxes")
+
+    assert set_metadata(path, "--decode", "ssd", "--task", "detect") == 0
+
+    detector = load_model(config.ModelConfig(path=path)).detector
+    assert detector
+    assert (detector.decode, detector.known_by) == ("ssd", "file")
+    assert "boxes are decoded as ssd, from 84×3, 84×4 (from the config)" in capsys.readouterr().out
 
 
 def test_all_other_bytes_stay_where_they_are(model: Path) -> None:

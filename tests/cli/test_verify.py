@@ -12,6 +12,7 @@ from edged.engine.device import list_devices
 from tests.cli import models
 from tests.engine.wrong_kernels import wrong_kernel
 from tests.evaluation.pictures import picture
+from tests.model.detectors import detector_file
 
 WRONG_MEAN = ("average_pool", "sum / count", "sum")
 
@@ -49,6 +50,19 @@ def test_a_right_device_agrees_with_the_reference_and_onnxruntime(
     assert page.count("<circle") == 2 * 4 + 2  # two errors of each layer, and the legend
     assert "may be trusted with model</h1>" in page
     assert not re.search(r'(?:src|href)="(?!data:)', page)  # loads nothing else
+
+
+def test_of_a_detector_each_output_and_the_labels_of_boxes_are_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = detector_file(tmp_path / "model.onnx", "ssd")
+
+    found = verified(capsys, model)
+
+    assert found["trusted"]
+    assert found["scores"]["error"] < 1e-4
+    assert found["scores"]["same_labels"] == found["onnxruntime"]["same_labels"] == 2
+    assert found["onnxruntime"]["error"] < 1e-4
 
 
 def test_a_wrong_device_is_named_with_the_layer_and_an_exit_code(

@@ -17,11 +17,20 @@ Head = Literal["flatten", "reshape", "shape_of", "reduce_mean", "squeeze", "conv
 
 def onnxruntime_outputs(path: Path, x: NDArray[Any]) -> NDArray[Any]:
     """The first output [n, values] of a file for the batch `x`, in its layout."""
+    return _run(path, x)[0].reshape(len(x), -1)
+
+
+def onnxruntime_all_outputs(path: Path, x: NDArray[Any]) -> NDArray[Any]:
+    """All outputs of a file for the batch `x`, one behind the other: [n, values]."""
+    return np.concatenate([output.reshape(len(x), -1) for output in _run(path, x)], axis=1)
+
+
+def _run(path: Path, x: NDArray[Any]) -> list[NDArray[Any]]:
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    return np.asarray(session.run(None, {session.get_inputs()[0].name: x})[0]).reshape(len(x), -1)
+    return [np.asarray(output) for output in session.run(None, {session.get_inputs()[0].name: x})]
 
 
 def relative_error(got: NDArray[Any], expected: NDArray[Any]) -> float:

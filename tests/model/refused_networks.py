@@ -153,7 +153,6 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
         lambda n: n.add("Resize", "", n.weight(np.array([1, 1, 9999, 9999], np.float32))),
         r"shape \(4, 89991, 99990\); it may hold 1 to \d+ values: export the network for a smaller input",
     ),
-    "an image as output": (lambda n: n.add("Relu"), "supported is one score for each class"),
     "a stride far beyond a window with SAME": (
         lambda n: n.add("Conv", n.normal(4, 4, 1, 1), strides=[3, 1], auto_pad="SAME_UPPER"),
         r"auto_pad is SAME_UPPER with a stride of 3 beyond the window of 1",

@@ -59,7 +59,7 @@ def file_with(folder: Path, *changes: Change) -> Path:
 
 
 def contradictions(path: Path, size: Pair | None = None) -> tuple[str, ...]:
-    return read_network(read_file(path), size)[1]
+    return read_network(read_file(path), size).contradictions
 
 
 A = "node first (Conv) writes a of the shape [1, 8, 16, 16], but the file declares "

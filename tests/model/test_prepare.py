@@ -26,6 +26,7 @@ def test_a_name_says_all_five() -> None:
     ("name", "of_black", "of_white"),
     [("tf", (-1.0,) * 3, (1.0,) * 3), ("unit", (0.0,) * 3, (1.0,) * 3), ("raw", (0.0,) * 3, (255.0,) * 3),
      ("caffe", (-103.939, -116.779, -123.68), (151.061, 138.221, 131.32)),
+     ("yolox", (0.0,) * 3, (255.0,) * 3), ("yolo", (0.0,) * 3, (1.0,) * 3), ("ssd", (-1.0,) * 3, (1.0,) * 3),
      ("imagenet", (-2.117904, -2.035714, -1.804444), (2.248908, 2.428571, 2.64))],
 )  # fmt: skip
 def test_what_black_and_white_become(name: Any, of_black: tuple[float, ...], of_white: tuple[float, ...]) -> None:
@@ -88,6 +89,9 @@ def test_words_for_people() -> None:
     assert description(IMAGENET, 224, 224) == (
         "imagenet: resize the shorter side to 256, crop the centre 224×224, RGB, scale 1/255, mean "
         "0.485, 0.456, 0.406, std 0.229, 0.224, 0.225"
+    )
+    assert description(RECIPES["yolo"], 640, 480) == (
+        "yolo: resize 640×480 (letterbox: the whole picture, centred, gray borders), RGB, scale 1/255"
     )
     gray = Recipe("pad", "gray", 1 / 255, (0.5,), (0.25,))
     assert (

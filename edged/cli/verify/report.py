@@ -5,7 +5,7 @@ The page has the verdict, a chart of errors, the pictures with their answers and
 
 import argparse
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.drawing.chart import COLORS, Chart, LinearAxis, LogAxis
-from edged.engine.agreement import share_of_range
 from edged.engine.verifying import Verification, VerifiedLayer
 from edged.evaluation.onnxruntime_scores import OtherScores
 from edged.model.package import Model
 from edged.system.plain_text import aligned
 
 HEAD = ("layer", "kind", "variant", "range", "error", "with earlier ones", "")
+NOT_FINITE = (-1,)  # in place of classes
 TEXTS = 3  # columns that are aligned to the left
 
 LEAST = 1e-9  # errors below it are drawn at the lower edge
@@ -45,7 +45,10 @@ tr.wrong { background: #D55E0044 }
 
 
 class VerifyReport:
-    """The errors of all layers. `scores`: of the device, [n, classes]; `other`: of onnxruntime, for a file."""
+    """The errors of all layers. `scores`: outputs of the device, [n, values]; `other`: of onnxruntime, for a file.
+
+    The answer to a picture is the first class of a classifier, or the labels of a detector's boxes.
+    """
 
     def __init__(
         self,
@@ -58,10 +61,11 @@ class VerifyReport:
         self._model, self._arguments, self._verification, self._other = model, arguments, verification, other
         self.scores, self.expected = scores, verification.expected
         self.layers, self.limit = verification.layers, verification.layer_limit
+        self._same = self._count_same(self.expected)
         self._other_error, self._other_agrees = 0.0, 0
         if other and other.scores is not None:
-            self._other_error = share_of_range(scores, other.scores)
-            self._other_agrees = int((scores.argmax(1) == other.scores.argmax(1)).sum())
+            self._other_error = verification.outputs_error(scores, other.scores)
+            self._other_agrees = self._count_same(other.scores)
 
     @property
     def is_trusted(self) -> bool:
@@ -75,12 +79,46 @@ class VerifyReport:
         if self._other and self._other.scores is not None:
             yield "onnxruntime", self._label(self._other.scores[picture])
 
-    def _label(self, scores: NDArray[Any]) -> str:
-        return self._model.labels[int(scores.argmax())] if np.isfinite(scores).all() else "not finite"
+    def _count_same(self, others: Iterable[NDArray[Any]]) -> int:
+        """Return how many pictures have the same answer by these outputs."""
+        pairs = zip(self.scores, others, strict=True)
+        return sum(self._answer(one) == self._answer(other) != NOT_FINITE for one, other in pairs)
+
+    def _answer(self, outputs: NDArray[Any]) -> tuple[int, ...]:
+        """Return the indices of the classes of an answer, the best first."""
+        if not np.isfinite(outputs).all():
+            return NOT_FINITE
+        if self._model.detector is None:
+            return (int(outputs.argmax()),)
+        found = self._model.detector.candidates(outputs.astype(np.float32))
+        return tuple(sorted(map(int, self._model.detector.without_overlaps(found).classes)))
+
+    def _label(self, outputs: NDArray[Any]) -> str:
+        answer = self._answer(outputs)
+        if answer == NOT_FINITE:
+            return "not finite"
+        return ", ".join(self._model.labels[index] for index in answer) or "no box"
+
+    @property
+    def _same_key(self) -> str:
+        return "same_labels" if self._model.detector else "same_class"
+
+    @property
+    def _what(self) -> str:
+        return "outputs" if self._model.detector else "scores"
+
+    @property
+    def _same_what(self) -> str:
+        return "labels of boxes" if self._model.detector else "first class"
 
     def as_text(self) -> str:
         """Return the table of layers, the errors of the scores, and the verdict."""
         return "\n".join([self.title(), "", table(self.layers), "", *self.lines()])
+
+    def error(self, picture: int) -> float:
+        """Return the error of the outputs of a picture, as a share of their range."""
+        pair = (each[picture][np.newaxis] for each in (self.scores, self.expected))
+        return self._verification.outputs_error(*pair)
 
     def title(self) -> str:
         """Return what was compared, in two lines."""
@@ -93,15 +131,15 @@ class VerifyReport:
         """Yield the errors of the scores, then the verdict."""
         done = self._verification
         yield (
-            f"scores within {_share(done.scores_error)} of their range of the reference (limit "
-            f"{done.scores_limit:g}); the same first class for {done.same_class} of {done.pictures}"
+            f"{self._what} within {_share(done.scores_error)} of their range of the reference (limit "
+            f"{done.scores_limit:g}); the same {self._same_what} for {self._same} of {done.pictures}"
         )
         if self._other and self._other.scores is None:
             yield f"not compared with onnxruntime: {self._other.problem}"
         elif self._other:
             yield (
-                f"scores within {_share(self._other_error)} of those of onnxruntime {self._other.version}; "
-                f"the same first class for {self._other_agrees} of {done.pictures}"
+                f"{self._what} within {_share(self._other_error)} of those of onnxruntime {self._other.version}; "
+                f"the same {self._same_what} for {self._other_agrees} of {done.pictures}"
             )
         yield self._verdict()
 
@@ -131,7 +169,7 @@ class VerifyReport:
             "scores": {
                 "error": _number(done.scores_error),
                 "limit": done.scores_limit,
-                "same_class": done.same_class,
+                self._same_key: self._same,
             },
             "onnxruntime": other and self._other_as_object(other),
             "layers": [_as_object(layer) for layer in self.layers],
@@ -141,7 +179,7 @@ class VerifyReport:
         if other.scores is None:
             return {"version": other.version, "problem": other.problem}
         error = _number(self._other_error)
-        return {"version": other.version, "error": error, "same_class": self._other_agrees}
+        return {"version": other.version, "error": error, self._same_key: self._other_agrees}
 
 
 def table(layers: tuple[VerifiedLayer, ...]) -> str:
@@ -211,7 +249,7 @@ def _pictures(report: VerifyReport, images: NDArray[np.uint8]) -> Iterator[str]:
     """Yield a picture with the first classes of the device, the reference and onnxruntime."""
     for index, image in enumerate(images):
         answers = [f"<br>{who}: {escape(label)}" for who, label in report.answers(index)]
-        error = share_of_range(report.scores[index], report.expected[index])
+        error = report.error(index)
         _, jpeg = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
         url = f"data:image/jpeg;base64,{b64encode(jpeg.tobytes()).decode()}"  # RFC 2397
         yield f'<li><img alt="" src="{url}">{index + 1}{"".join(answers)}<br>error {error:.1e}</li>'

@@ -34,6 +34,7 @@ from edged.metrics.catalog import LOST
 
 log = logging.getLogger("edged.hub")
 
+SOURCES = {"config": "the config", "file": "its file", "layout": "the layout of its outputs"}
 PATIENCE = 5  # factor on the time of the warm-up: a worker that is slower than the deadline does not hang
 
 
@@ -212,7 +213,7 @@ class Workers:
             if not model.random_weights:
                 log.warning("%s: %s", model.name, default_warning(model.preparation, IN_CONFIG))
         else:
-            source = {"config": "the config", "file": "its file"}[model.prepared_by]
+            source = SOURCES[model.prepared_by]
             log.info("%s: pictures are prepared as %s (source: %s)", model.name, model.preparation, source)
         if model.scoring:
             log.info("%s: scores are %s", model.name, model.scoring)

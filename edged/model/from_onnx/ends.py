@@ -1,6 +1,7 @@
-"""Find the input and the output of the network in a file."""
+"""Find the input and the outputs of the network in a file."""
 
 from collections.abc import Sequence
+from math import prod
 
 import onnx
 
@@ -9,7 +10,7 @@ from edged.model.from_onnx.file import OnnxFile
 from edged.model.from_onnx.node import type_name
 from edged.model.from_onnx.order import nodes_of
 from edged.model.from_onnx.scope import Scope, Value
-from edged.model.graph import Pair, Shape
+from edged.model.graph import NetworkOutput, Pair, Shape
 
 MAX_SIDE = 16384
 CHANNELS = 3  # if the file leaves it open
@@ -61,16 +62,22 @@ def inputs_of(file: OnnxFile) -> list[onnx.ValueInfoProto]:
     return [entry for entry in file.model.graph.input if entry.name not in weights]
 
 
-def output_of(file: OnnxFile, scope: Scope) -> str:
-    outputs = file.model.graph.output
-    if len(outputs) != 1:
-        raise ModelError(f"the network has {_listed(outputs, 'outputs')}; supported is one, the scores of classes")
-    value = scope.plain(outputs[0].name)
-    if len(value.shape) == 1:
-        return scope.features(outputs[0].name)
-    if value.shape[1:] == (1, 1):
-        return scope.image(outputs[0].name)
-    raise ModelError(f"{outputs[0].name} has shape {value.shape}; supported is one score for each class")
+def outputs_of(file: OnnxFile, scope: Scope) -> tuple[str, tuple[NetworkOutput, ...]]:
+    """Return the graph's output, a vector, and the outputs of the file that follow each other there.
+
+    Raises ModelError for a file without outputs, or one that is not a batch of floats.
+    """
+    if not file.model.graph.output:
+        raise ModelError(
+            "the network has no outputs; supported is one, the scores of classes, or those of a detector"
+        )
+    names = [entry.name for entry in file.model.graph.output]
+    values = [scope.plain(name) for name in names]
+    described = tuple(NetworkOutput(name, value.shape) for name, value in zip(names, values, strict=True))
+    if len(values) == 1 and values[0].shape[1:] == (1, 1):
+        return scope.image(names[0]), described
+    vectors = [scope.rearranged(value, value.frame, (prod(value.shape),)) for value in values]
+    return vectors[0] if len(vectors) == 1 else scope.joined_vectors(vectors), described
 
 
 def _side(given: int, wanted: int) -> int:

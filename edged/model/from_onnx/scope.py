@@ -1,6 +1,7 @@
 """The state while a file is read: its constants, and the tensors of the graph so far."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +11,22 @@ from numpy.typing import NDArray
 from edged.errors import ModelError
 from edged.model.border import border, outside_of
 from edged.model.from_onnx.strided import Axes, ViewAxis, contiguous, is_contiguous, joined, merged, sizes_of
-from edged.model.graph import Combine, Conv, Flatten, Float32, Operator, Pads, Pair, Rearrange, Shape, Unflatten
+from edged.model.graph import (
+    Combine,
+    Concat,
+    Conv,
+    Flatten,
+    Float32,
+    Operator,
+    Pads,
+    Pair,
+    Rearrange,
+    Shape,
+    Unflatten,
+)
 from edged.model.shapes import MAX_VALUES, output_shape
 
+JOINED = "outputs/joined"  # the tensor of all outputs
 NO_PADS: Pads = (0, 0, 0, 0)
 MAX_SELECTION = 2**26  # weights of one identity convolution
 MAX_INTEGERS = 64  # of a list by axis
@@ -337,6 +351,11 @@ class Scope:
         if flat not in self.shapes:
             self.add(Flatten(flat, (tensor,), flat))
         return flat
+
+    def joined_vectors(self, vectors: Sequence[str]) -> str:
+        """Return the graph's tensor in which these vectors follow each other."""
+        self.add(Concat(JOINED, tuple(vectors), JOINED))
+        return JOINED
 
     def padded_size(self, tensor: str, pads: Pads) -> Pair:
         """Return height and width of a tensor of the graph, zeros around it included."""

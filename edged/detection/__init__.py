@@ -1,0 +1,1 @@
+"""From the outputs of a detector to boxes: recognise the layout, decode, suppress what overlaps."""

@@ -1,0 +1,122 @@
+"""Recognise the layout of a detector's outputs, by their shapes and by what the network's last operators do."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from edged.detection.candidates import count_cells
+from edged.detection.decoders import BINS, BOX, STRIDES, STRIDES_OF_4, Shapes, Size, face_anchors
+from edged.messages.detection import Decode
+
+MOST_CHANNELS_FIRST = 1024  # channels of [channels, anchors], of which there are more
+ANCHORS = 3  # of YOLOv5 and YOLOv7, a cell
+
+
+@dataclass(frozen=True)
+class OutputFacts:
+    """What is known of a network's outputs.
+
+    shapes: of one frame, in the file's order. size: height and width of the input. is_decoded: arithmetic follows
+    the last layer with weights, so that boxes are in pixels or shares. with_softmax: for each output, whether a
+    softmax does.
+    """
+
+    shapes: Shapes
+    size: Size
+    is_decoded: bool
+    with_softmax: tuple[bool, ...]
+
+
+def recognised(facts: OutputFacts) -> Decode | None:
+    """Return the layout of these outputs; None if they fit none."""
+    return next((decode for decode, fits in LAYOUTS.items() if fits(facts)), None)
+
+
+def fits(decode: Decode, facts: OutputFacts) -> bool:
+    """Return whether the outputs have the shapes of this layout, whatever the operators before them are."""
+    if decode in {"ssd", "boxes"}:
+        return _is_pair(facts)
+    if decode == "yolo":
+        return len(facts.shapes) == 1 and len(facts.shapes[0]) == 2 and facts.shapes[0][1] > BOX + 1
+    return any(LAYOUTS[decode](replace(facts, is_decoded=is_decoded)) for is_decoded in (False, True))
+
+
+def _is_yolox(facts: OutputFacts) -> bool:
+    return not facts.is_decoded and _is_table(facts, STRIDES, 5)
+
+
+def _is_nanodet(facts: OutputFacts) -> bool:
+    return not facts.is_decoded and _is_table(facts, STRIDES_OF_4, BOX * BINS)
+
+
+def _is_yolo(facts: OutputFacts) -> bool:
+    if not facts.is_decoded or len(facts.shapes) != 1 or len(facts.shapes[0]) != 2:
+        return False
+    first, second = facts.shapes[0]
+    counts = [count_cells(*facts.size, strides) for strides in (STRIDES, STRIDES_OF_4)]
+    if BOX < first <= MOST_CHANNELS_FIRST and second in counts:
+        return True
+    return second > BOX + 1 and first in [*counts, *(ANCHORS * count for count in counts)]
+
+
+def _is_table(facts: OutputFacts, strides: tuple[int, ...], beside: int) -> bool:
+    """Return whether the only output has a row for each cell of the grids, and more than `beside` columns."""
+    match facts.shapes:
+        case [(rows, columns)]:
+            return rows == count_cells(*facts.size, strides) and columns > beside
+    return False
+
+
+def _is_fastestdet(facts: OutputFacts) -> bool:
+    match facts.shapes:
+        case [(channels, rows, columns)]:
+            return channels > 1 + BOX and (rows, columns) == (facts.size[0] // 16, facts.size[1] // 16)
+    return False
+
+
+def _is_picodet(facts: OutputFacts) -> bool:
+    if len(facts.shapes) != 2 * len(STRIDES_OF_4) or any(len(shape) != 2 for shape in facts.shapes):
+        return False
+    counts = sorted(count_cells(*facts.size, (stride,)) for stride in STRIDES_OF_4)
+    rows = [
+        sorted(rows for rows, columns in facts.shapes if (columns == BOX * BINS) is are_sides)
+        for are_sides in (True, False)
+    ]
+    return rows == [counts, counts] and len({columns for _, columns in facts.shapes}) == 2
+
+
+def _is_pair(facts: OutputFacts) -> bool:
+    """Return whether there are two outputs, scores and boxes of the same anchors."""
+    match facts.shapes:
+        case [(first, a), (second, b)]:
+            return first == second > 1 and BOX in {a, b}
+    return False
+
+
+def _is_ultraface(facts: OutputFacts) -> bool:
+    is_of_faces = {columns for *_, columns in facts.shapes} == {2, BOX}
+    return (
+        _is_pair(facts)
+        and is_of_faces
+        and not facts.is_decoded
+        and facts.shapes[0][0] == len(face_anchors(facts.size))
+    )
+
+
+def _is_ssd(facts: OutputFacts) -> bool:
+    return _is_pair(facts) and facts.is_decoded and any(facts.with_softmax)
+
+
+def _is_boxes(facts: OutputFacts) -> bool:
+    return _is_pair(facts) and facts.is_decoded
+
+
+LAYOUTS: Mapping[Decode, Callable[[OutputFacts], bool]] = {  # the first that fits counts
+    "yolox": _is_yolox,
+    "nanodet": _is_nanodet,
+    "yolo": _is_yolo,
+    "fastestdet": _is_fastestdet,
+    "picodet": _is_picodet,
+    "ultraface": _is_ultraface,
+    "ssd": _is_ssd,
+    "boxes": _is_boxes,
+}

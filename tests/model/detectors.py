@@ -1,0 +1,148 @@
+"""Small detectors with random weights in the layouts of real ones, as ONNX files."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from tests.model.onnx_files import Network
+
+SIDE, CLASSES, CHANNELS = 64, 3, 8
+STRIDES = (8, 16, 32)
+
+
+class DetectorFile(Network):
+    """A backbone with a map of features for each stride, and as many outputs as wanted."""
+
+    def __init__(self, strides: Sequence[int] = STRIDES, seed: int = 0) -> None:
+        super().__init__([1, 3, SIDE, SIDE], seed=seed)
+        self._convolution(3, CHANNELS, stride=2)
+        self.maps: dict[int, str] = {}
+        for stride in (4, 8, 16, 32, 64):
+            self._convolution(CHANNELS, CHANNELS, stride=2)
+            self.maps[stride] = self.tensor
+        self.maps = {stride: self.maps[stride] for stride in strides}
+
+    def _convolution(self, channels: int, out: int, stride: int) -> None:
+        weight = self.normal(out, channels, 3, 3, std=float(np.sqrt(2 / (9 * channels))))
+        self.add("Conv", weight, kernel_shape=[3, 3], strides=[stride] * 2, pads=[1, 1, 1, 1])
+        self.add("Relu")
+
+    def head(self, stride: int, channels: int) -> str:
+        """A layer of its own on a map: [1, channels, rows, columns]."""
+        weight = self.normal(channels, CHANNELS, 1, 1, std=0.5)
+        return self.add("Conv", weight, reads=self.maps[stride], kernel_shape=[1, 1])
+
+    def cells(self, tensor: str, columns: int) -> str:
+        """A map as [1, rows, columns]: a row for each cell, or for several anchors in it."""
+        last = self.add("Transpose", reads=tensor, perm=[0, 2, 3, 1])
+        return self.add("Reshape", self.integers(1, -1, columns), reads=last)
+
+    def integers(self, *numbers: int) -> str:
+        return self.weight(np.array(numbers, np.int64))
+
+    def joined(self, tensors: Sequence[str], axis: int) -> str:
+        return self.add("Concat", *tensors[1:], reads=tensors[0], axis=axis)
+
+    def save_with(self, path: Path, outputs: Sequence[str], metadata: Mapping[str, str] | None = None) -> Path:
+        model = self.model(metadata)
+        del model.graph.output[:]
+        model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs)
+        onnx.save(onnx.shape_inference.infer_shapes(model), str(path))
+        return path
+
+
+def yolox(file: DetectorFile) -> list[str]:
+    parts = []
+    for stride in file.maps:
+        box, others = file.head(stride, 4), file.head(stride, 1 + CLASSES)
+        scores = file.add("Sigmoid", reads=others)
+        whole = file.joined([box, scores], axis=1)
+        parts.append(file.add("Reshape", file.integers(1, 5 + CLASSES, -1), reads=whole))
+    return [file.add("Transpose", reads=file.joined(parts, axis=2), perm=[0, 2, 1])]
+
+
+def in_pixels(file: DetectorFile, boxes: str) -> str:
+    """Positive numbers up to the side: [1, …], by a sigmoid."""
+    return file.add("Mul", file.weight(np.float32(SIDE).reshape(1)), reads=file.add("Sigmoid", reads=boxes))
+
+
+def yolo(file: DetectorFile) -> list[str]:
+    """As YOLOv8: [1, 4 + classes, anchors]."""
+    boxes = [file.add("Reshape", file.integers(1, 4, -1), reads=file.head(stride, 4)) for stride in file.maps]
+    scores = [
+        file.add("Reshape", file.integers(1, CLASSES, -1), reads=file.head(stride, CLASSES))
+        for stride in file.maps
+    ]
+    decoded = in_pixels(file, file.joined(boxes, axis=2))
+    probable = file.add("Sigmoid", reads=file.joined(scores, axis=2))
+    return [file.joined([decoded, probable], axis=1)]
+
+
+def yolo_with_objectness(file: DetectorFile) -> list[str]:
+    """As YOLOv5: [1, 3 · cells, 5 + classes]."""
+    maps = [file.cells(file.head(stride, 3 * (5 + CLASSES)), 5 + CLASSES) for stride in file.maps]
+    rows = file.add("Sigmoid", reads=file.joined(maps, axis=1))
+    factors = np.array([SIDE] * 4 + [1] * (1 + CLASSES), np.float32)
+    return [file.add("Mul", file.weight(factors), reads=rows)]
+
+
+def pair(file: DetectorFile, *, is_of_ssd: bool) -> list[str]:
+    classes = CLASSES + 1 if is_of_ssd else CLASSES
+    scores = file.joined([file.cells(file.head(stride, classes), classes) for stride in file.maps], axis=1)
+    boxes = file.joined([file.cells(file.head(stride, 4), 4) for stride in file.maps], axis=1)
+    shares = file.add("Sigmoid", reads=boxes)
+    half = file.add("Mul", file.weight(np.full(1, 0.5, np.float32)), reads=shares)
+    scored = file.add("Softmax", reads=scores, axis=2) if is_of_ssd else file.add("Sigmoid", reads=scores)
+    return [scored, half]
+
+
+def ssd(file: DetectorFile) -> list[str]:
+    return pair(file, is_of_ssd=True)
+
+
+def boxes(file: DetectorFile) -> list[str]:
+    return pair(file, is_of_ssd=False)
+
+
+def fastestdet(file: DetectorFile) -> list[str]:
+    stride = 16
+    objects, box = file.add("Sigmoid", reads=file.head(stride, 1)), file.head(stride, 4)
+    classes = file.add("Softmax", reads=file.head(stride, CLASSES), axis=1)
+    return [file.joined([objects, box, classes], axis=1)]
+
+
+def nanodet(file: DetectorFile) -> list[str]:
+    parts = []
+    for stride in file.maps:
+        scores = file.add("Sigmoid", reads=file.head(stride, CLASSES))
+        whole = file.joined([scores, file.head(stride, 32)], axis=1)
+        parts.append(file.cells(whole, CLASSES + 32))
+    return [file.joined(parts, axis=1)]
+
+
+def picodet(file: DetectorFile) -> list[str]:
+    scores = [file.add("Sigmoid", reads=file.cells(file.head(stride, CLASSES), CLASSES)) for stride in file.maps]
+    return [*scores, *(file.cells(file.head(stride, 32), 32) for stride in file.maps)]
+
+
+FOUR = (8, 16, 32, 64)
+DETECTORS: dict[str, tuple[Callable[[DetectorFile], list[str]], Sequence[int]]] = {
+    "yolox": (yolox, STRIDES),
+    "yolo": (yolo, STRIDES),
+    "yolo with objectness": (yolo_with_objectness, STRIDES),
+    "ssd": (ssd, STRIDES),
+    "boxes": (boxes, STRIDES),
+    "fastestdet": (fastestdet, STRIDES),
+    "nanodet": (nanodet, FOUR),
+    "picodet": (picodet, FOUR),
+}
+
+
+def detector_file(path: Path, name: str, metadata: Mapping[str, str] | None = None) -> Path:
+    """A network of the layout `name`: 64×64 pixels, three classes."""
+    outputs_of, strides = DETECTORS[name]
+    file = DetectorFile(strides)
+    return file.save_with(path, outputs_of(file), metadata)
