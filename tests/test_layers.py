@@ -122,6 +122,10 @@ def test_a_circle_would_be_found() -> None:
     assert upward({"links": {"workers"}}, HUB) == ["links → workers"]
 
 
+def test_a_worker_loads_opencv_only_for_a_detectors_boxes() -> None:
+    assert "cv2" not in loaded_after_importing("edged.worker")
+
+
 def test_few_modules_lie_at_the_root() -> None:
     assert {path.stem for path in (ROOT / "edged").glob("*.py")} == {
         "__init__", "__main__", "arithmetic", "clock", "errors",

@@ -7,7 +7,8 @@ from pathlib import Path
 import cv2
 
 from edged.errors import ImageError
-from edged.pictures.prepare import Pixels, Rectangle, Region, region_of
+from edged.pictures.placement import Rectangle
+from edged.pictures.prepare import Pixels, Region, region_of
 from edged.system.files import FOR_ALL, replace_file, writing
 from edged.system.plain_text import printable
 

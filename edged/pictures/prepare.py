@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.messages.preparation import Resize, shorter_side
+from edged.pictures.placement import Placement, Rectangle
 
 Pixels = NDArray[np.uint8]
 
@@ -26,7 +27,7 @@ BESIDE: Mapping[Resize, int] = {"pad": 0, "letterbox": 114, "corner": 114}  # pi
 
 Region = tuple[float, float, float, float]
 Size = tuple[int, int]  # width and height
-Boxes = NDArray[np.float32]  # [n, 4]: left, top, right, bottom
+WHOLE: Region = (0.0, 0.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -112,40 +113,11 @@ class FrameSize(Protocol):
 
 
 @dataclass(frozen=True)
-class Rectangle:
-    """Whole pixels of a picture or a frame."""
-
-    left: int
-    top: int
-    width: int
-    height: int
-
-    def of(self, pixels: Pixels) -> Pixels:
-        """Return this part of `pixels`, a view."""
-        return pixels[self.top : self.top + self.height, self.left : self.left + self.width]
-
-
-@dataclass(frozen=True)
 class Fit:
     """The `part` of a picture that is resized to fill `inner`, pixels of the frame, which it may exceed."""
 
     part: Rectangle
     inner: Rectangle
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Where the whole picture lies, in pixels of a frame; it may reach beyond the frame."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-
-    def shares(self, boxes: Boxes) -> Boxes:
-        """Return boxes [n, 4] in pixels of the frame as shares of the picture, clipped to 0 … 1, float32."""
-        begin, size = np.array((self.left, self.top) * 2), np.array((self.width, self.height) * 2)
-        return np.asarray(np.clip((boxes - begin) / size, 0, 1), np.float32)
 
 
 def prepare(pixels: Pixels, size: FrameSize) -> Pixels:
@@ -166,13 +138,6 @@ def region_of(roi: Region, width: int, height: int) -> Rectangle:
     left, right = _span(roi[0], roi[2], width)
     top, bottom = _span(roi[1], roi[3], height)
     return Rectangle(left, top, right - left, bottom - top)
-
-
-def shares_of_whole(shares: Boxes, roi: Region, width: int, height: int) -> Boxes:
-    """Return boxes [n, 4] in shares of the region `roi` as shares of the picture, `width` × `height`; float32."""
-    part = region_of(roi, width, height)
-    begin, size = np.array((part.left, part.top) * 2), np.array((part.width, part.height) * 2)
-    return np.asarray((begin + shares * size) / np.array((width, height) * 2), np.float32)
 
 
 def fitted(pixels: Pixels, width: int, height: int, resize: Resize = "stretch") -> Pixels:
@@ -197,13 +162,12 @@ def fitted(pixels: Pixels, width: int, height: int, resize: Resize = "stretch") 
     return frame
 
 
-def placement(width: int, height: int, size: FrameSize) -> Placement:
-    """Return where a whole picture, `width` × `height` pixels, lies in the frame that `prepare` makes of it."""
-    fit = _fit((width, height), (size.width, size.height), size.resize)
-    part, inner = fit.part, fit.inner
-    left = inner.left - part.left * inner.width / part.width
-    top = inner.top - part.top * inner.height / part.height
-    return Placement(left, top, width * inner.width / part.width, height * inner.height / part.height)
+def placement(width: int, height: int, size: FrameSize, roi: Region = WHOLE) -> Placement:
+    """Return where a picture, `width` × `height` pixels, lies in the frame that is made of its region `roi`."""
+    region_pixels = region_of(roi, width, height)
+    fit = _fit((region_pixels.width, region_pixels.height), (size.width, size.height), size.resize)
+    inner = Placement(fit.inner.left, fit.inner.top, fit.inner.width, fit.inner.height)
+    return inner.around(fit.part, region_pixels.width, region_pixels.height).around(region_pixels, width, height)
 
 
 def _span(first: float, last: float, size: int) -> tuple[int, int]:

@@ -14,7 +14,8 @@ from edged.model import reference
 from edged.model.package import Model, load_model
 from edged.pictures.decode import read_picture
 from edged.pictures.folders import pictures_in
-from edged.pictures.prepare import Placement, placement, prepare
+from edged.pictures.placement import Placement
+from edged.pictures.prepare import placement, prepare
 from tests.cli.command import DEVICES
 from tests.cli.models import small_network
 from tests.conftest import shared_data

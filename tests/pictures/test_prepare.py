@@ -7,17 +7,15 @@ from numpy.typing import NDArray
 
 from edged.messages import Capture
 from edged.messages.preparation import Resize
+from edged.pictures.placement import Placement, Rectangle
 from edged.pictures.prepare import (
     Pixels,
-    Placement,
-    Rectangle,
     Region,
     fitted,
     placement,
     prepare,
     region,
     region_of,
-    shares_of_whole,
 )
 from tests.camera.pictures import plain
 from tests.standard_recipe import centre_of
@@ -217,7 +215,7 @@ def test_a_picture_without_boxes() -> None:
 
     shares = placement(100, 50, Capture(width=40, height=40)).shares(none)
 
-    assert shares.shape == shares_of_whole(shares, (0.0, 0.0, 0.5, 0.5), 100, 50).shape == (0, 4)
+    assert shares.shape == (0, 4)
 
 
 @pytest.mark.parametrize("resize", get_args(Resize))
@@ -225,13 +223,12 @@ def test_a_picture_without_boxes() -> None:
 def test_a_box_of_a_region_is_found_in_the_whole_picture(picture: tuple[int, int], resize: Resize) -> None:
     pixels, expected = marked(*picture)
     roi, size = (0.21, 0.099, 0.77, 0.93), Capture(width=160, height=160, resize=resize)
-    part = region_of(roi, *picture)
 
-    placed = placement(part.width, part.height, size)
+    placed = placement(*picture, size, roi)
     shares = placed.shares(bright_box(prepare(region(pixels, roi), size)))
 
-    away = (shares_of_whole(shares, roi, *picture) - expected) * (*picture, *picture)
-    scale = max(part.width / placed.width, part.height / placed.height)
+    away = (shares - expected) * (*picture, *picture)
+    scale = max(picture[0] / placed.width, picture[1] / placed.height)
     assert np.abs(away).max() <= scale  # a pixel of the frame, in pixels of the picture
 
 
@@ -239,5 +236,7 @@ def test_a_region_is_cut_at_whole_pixels() -> None:
     roi = (0.26, 0.5, 0.74, 0.5)  # pixels 2.6 … 7.4 of the width; none of the height, which becomes one
 
     assert region_of(roi, 10, 4) == Rectangle(left=3, top=2, width=4, height=1)
-    whole = shares_of_whole(np.array([[0, 0, 1, 1], [0.25, 0, 0.75, 0.5]], np.float32), roi, 10, 4)
-    assert np.array_equal(whole, np.array([[0.3, 0.5, 0.7, 0.75], [0.4, 0.5, 0.6, 0.625]], np.float32))
+    whole = placement(10, 4, Capture(width=8, height=8), roi).shares(
+        np.array([[0, 0, 8, 8], [2, 0, 6, 4]], np.float32)
+    )
+    assert whole == pytest.approx(np.array([[0.3, 0.5, 0.7, 0.75], [0.4, 0.5, 0.6, 0.625]]), abs=1e-6)
