@@ -199,6 +199,8 @@ def _fields(heading: str, message: Schema) -> str:
 
 def _type(field: Schema) -> str:
     """Name the JSON type of a field."""
+    if "prefixItems" in field:
+        return f"list of {len(field['prefixItems'])} {_type(field['prefixItems'][0])}s"
     if "$ref" in field:
         return f"`{field['$ref'].rpartition('/')[2]}`"
     if "anyOf" in field:

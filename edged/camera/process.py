@@ -134,7 +134,9 @@ class CameraProcess:
 
     def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
         """Return why the frame could not be sent, or None."""
-        pixels = prepare.fitted(region, wanted.width, wanted.height, self._camera.fit or wanted.resize)
+        resize, (height, width) = self._camera.fit or wanted.resize, captured.picture.pixels.shape[:2]
+        pixels = prepare.fitted(region, wanted.width, wanted.height, resize)
+        shown, place = prepare.shown((width, height), self._camera.roi, (wanted.width, wanted.height), resize)
         captured_ns, captured_at, error_ns = self._orders.clock.to_hub_time(captured.at_ns, captured.at_s)
         frame = Frame(
             camera=self._name,
@@ -146,6 +148,8 @@ class CameraProcess:
             preprocess_s=seconds_since(captured.read_ns),
             width=wanted.width,
             height=wanted.height,
+            region=shown,
+            place=place,
             truth=captured.picture.truth,
             count=self._state.count(),
         )

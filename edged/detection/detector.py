@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from edged.detection.candidates import Candidates, Floats
 from edged.detection.decoders import DECODERS, Outputs, Shapes, Size
 from edged.detection.suppression import suppressed
-from edged.messages.detection import Across, Decode, DecodeKnownBy
+from edged.messages.detection import Across, Decode, DecodeKnownBy, FoundBox
 
 SOURCES = {"config": "from the config", "file": "from the model's file", "network": "as its outputs look"}
 
@@ -22,15 +22,6 @@ class InPicture(Protocol):
 
     def shares(self, boxes: Floats) -> Floats:
         """Return boxes [n, 4] as shares of the picture."""
-
-
-@dataclass(frozen=True)
-class FoundBox:
-    """`box`: left, top, right, bottom as shares of the picture."""
-
-    index: int
-    score: float
-    box: tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,9 @@ class Detector:
         is_large = (shares[:, 2:] - shares[:, :2] > self.limits.smallest).all(axis=1)
         found, shares = found.chosen(np.flatnonzero(is_large)), shares[is_large]
         return tuple(
-            FoundBox(int(index), float(score), (float(left), float(top), float(right), float(bottom)))
+            FoundBox(
+                index=int(index), score=float(score), box=(float(left), float(top), float(right), float(bottom))
+            )
             for index, score, (left, top, right, bottom) in zip(found.classes, found.scores, shares, strict=True)
         )
 

@@ -114,7 +114,9 @@ class Pipeline:
             assigned.head = self._workers.heads.active_name
             if self._observer.is_active:
                 self._observer.request_extras(assigned)
-        job = assigned.message(self.publication.top)
+        hello = self._workers.hellos.get(assigned.worker)
+        detects = hello is not None and hello.model.task == "detect"
+        job = assigned.message(self.publication.top, detects=detects)
         if not self._links.send(f"worker/{assigned.worker}", job, assigned.payloads):
             return False
         self._stats.job_sent(assigned, begun_ns)
@@ -149,7 +151,7 @@ class Pipeline:
         took_s = (answered_ns - assigned.since_ns) / NANOSECONDS
         if assigned.head:
             hello = self._workers.heads.hello_by(hello, assigned.head)
-        if isinstance(answer, Scores) and assigned.fits_scores(answer, len(hello.model.labels)):
+        if isinstance(answer, Scores) and assigned.fits_scores(answer, hello.model):
             job = AnsweredJob(assigned, answer, hello, payloads, answered_ns, took_s)
             self.publication.publish(job)
             if self._observer.is_active and (assigned.features or assigned.shadow):

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from edged import config
 from edged.errors import ConfigError, EdgedError, ImageError, ModelError
-from edged.messages import Box, Label, labels_of
+from edged.messages import Box, Label, boxes_of, labels_of
 from edged.messages.preparation import IN_PYTHON, default_warning
 from edged.model.model_part import whole_model
 from edged.model.package import Model, is_file_name, load_model
@@ -193,9 +193,7 @@ class Classifier:
         if problem := not_finite(outputs):
             raise ModelError(problem)
         found = self._model.detector.boxes(outputs, placement(width, height, self._model.input))
-        return tuple(
-            Box(label=self.labels[each.index], index=each.index, score=each.score, box=each.box) for each in found
-        )
+        return boxes_of(found, self.labels)
 
     def close(self) -> None:
         """Free the device. Repeated calls do nothing."""

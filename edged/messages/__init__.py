@@ -48,10 +48,12 @@ from edged.messages.worker import (
     MeasureRequest as MeasureRequest,
 )
 from edged.messages.protocol import PROTOCOL as PROTOCOL
+from edged.messages.detection import FoundBox as FoundBox
 from edged.messages.published import (
     SNAPSHOTS as SNAPSHOTS,
     STAGES as STAGES,
     Box as Box,
+    boxes_of as boxes_of,
     Event as Event,
     Label as Label,
     Prediction as Prediction,

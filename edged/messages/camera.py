@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from edged.messages.detection import Corners, InFrame
 from edged.messages.message import IGNORABLE, Content, Count, Greeting, Message, Positive, Seconds
 from edged.messages.preparation import Resize
 
@@ -96,6 +97,8 @@ class Frame(Message, frozen=True, kw_only=True):
     ]
     width: Annotated[Positive, Meta(description="In pixels")]
     height: Annotated[Positive, Meta(description="In pixels")]
+    region: Annotated[Corners | None, Meta(description="Of the camera's picture; null: the whole picture")] = None
+    place: Annotated[InFrame | None, Meta(description="Of this region in the frame; null: it fills it")] = None
     truth: Annotated[str | None, Meta(description="Correct label, where the source knows it")] = None
     count: Annotated[CameraCount, Meta(description="Counters including this frame")]
 

@@ -4,13 +4,14 @@ Readers of any version and language can parse them: new fields may be added.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, field
 
 from edged.errors import MessageError
+from edged.messages.detection import Corners, FoundBox
 from edged.messages.message import INVALID_JSON, LARGEST, SCHEMA, Content, Count, EnergyMethod, Positive, Seconds
 from edged.messages.worker import Score
 
@@ -51,10 +52,28 @@ class Box(Published, frozen=True):
     label: Annotated[str, Meta(description="Label of the class")]
     index: Annotated[Count, Meta(description="Class index")]
     score: Annotated[float, Meta(description="Score of the box, 0 to 1")]
-    box: Annotated[
-        tuple[float, float, float, float],
-        Meta(description="Left, top, right and bottom as shares of the picture's width and height"),
-    ]
+    box: Corners
+
+
+WHOLE = (0.0, 0.0, 1.0, 1.0)
+
+
+def boxes_of(
+    found: Iterable[FoundBox], labels: tuple[str, ...], region: tuple[float, float, float, float] | None = None
+) -> tuple[Box, ...]:
+    """Return boxes with the names of their classes, in the picture that `region` is a part of; None: all of it."""
+    left, top, right, bottom = region or WHOLE
+    across, down = right - left, bottom - top
+    return tuple(
+        Box(
+            label=labels[each.index],
+            index=each.index,
+            score=each.score,
+            box=(left + a * across, top + b * down, left + c * across, top + d * down),
+        )
+        for each in found
+        for a, b, c, d in (each.box,)
+    )
 
 
 class PredictionModel(Published, frozen=True):
@@ -120,9 +139,13 @@ class Prediction(NodeMessage, frozen=True, kw_only=True):
         tuple[Label, ...],
         Meta(
             description="Top classes, best first; where `model.scores` is independent, all that reach their "
-            "thresholds, possibly none"
+            "thresholds, possibly none; of a detector those of the boxes, with the best score of each"
         ),
     ]
+    boxes: Annotated[
+        tuple[Box, ...] | None,
+        Meta(description="What a detector found, best first; null: of a classifier"),
+    ] = None
     truth: Annotated[str | None, Meta(description="Correct label, where the source knows it")] = None
     seconds: Annotated[StageSeconds, Meta(description="Duration of each stage")]
     energy: Annotated[PredictionEnergy, Meta(description="Energy of this prediction")]

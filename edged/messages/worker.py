@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from edged.messages.detection import FoundBox, InFrame, Task
 from edged.messages.message import Content, Count, EnergyMethod, Greeting, Message, Positive, Seconds
 from edged.messages.preparation import PreparedBy, Resize
 from edged.messages.scores import ScoreKind
@@ -26,7 +27,8 @@ class ModelInfo(Content, frozen=True):
     preparation: Annotated[str, Meta(description="How pictures become the input, in words")] = ""
     prepared_by: Annotated[PreparedBy, Meta(description="Where the preparation is defined")] = "file"
     scores: Annotated[ScoreKind, Meta(description="What the network's outputs are")] = "probabilities"
-    scoring: Annotated[str, Meta(description="How scores follow from the outputs, in words")] = ""
+    scoring: Annotated[str, Meta(description="How scores or boxes follow from the outputs, in words")] = ""
+    task: Annotated[Task, Meta(description="What it is for: `detect`, its answers are boxes, too")] = "classify"
 
 
 class Part(Content, frozen=True):
@@ -94,6 +96,10 @@ class Job(Message, frozen=True):
     head: Annotated[str, Meta(description="Version that answers, loaded before; empty: the model itself")] = ""
     shadow: Annotated[str, Meta(description="Version that answers too, loaded before; empty: none")] = ""
     features: Annotated[bool, Meta(description="Return the features (input of the last Dense) too")] = False
+    places: Annotated[
+        tuple[InFrame | None, ...],
+        Meta(description="For a detector: where the picture in each frame lies; null, or none: it fills it"),
+    ] = ()
 
 
 class Score(Content, frozen=True):
@@ -127,6 +133,10 @@ class Scores(JobDone, frozen=True, kw_only=True):
 
     frames: Annotated[tuple[tuple[Score, ...], ...], Meta(description="Top classes of each frame, best first")]
     shadow: Annotated[tuple[tuple[Score, ...], ...], Meta(description="The same by the version in shadow")] = ()
+    boxes: Annotated[
+        tuple[tuple[FoundBox, ...], ...], Meta(description="Boxes of each frame, best first, by a detector")
+    ] = ()
+    decode_s: Annotated[Seconds, Meta(description="Time for the boxes on the host, part of `forward_s`")] = 0.0
 
 
 class Features(JobDone, frozen=True, kw_only=True):

@@ -74,6 +74,11 @@ class PredictionMetrics:
             "Predictions by top label: the first metrics.labels labels by name, all others as other.",
             ["camera", "label"],
         )
+        self.boxes = declare.quick_counter(
+            "edged_boxes_total",
+            "Boxes that a detector found, by label: the first metrics.labels labels by name, all others as other.",
+            ["camera", "label"],
+        )
         self.stage = declare.quick_histogram(
             "edged_stage_seconds",
             "Duration of each stage; total is from the end of the capture to the publication.",
@@ -286,6 +291,9 @@ class JobMetrics:
         )
         self.job_seconds = declare.quick_histogram(
             "edged_job_seconds", "Time from sending a job to a worker until its answer.", ["worker"]
+        )
+        self.decode_seconds = declare.quick_histogram(
+            "edged_decode_seconds", "Time of a worker to decode the boxes of a detector's job.", ["worker"]
         )
         self.one_launch_jobs = declare.counter(
             "edged_one_launch_jobs_total", "Jobs whose kernels were one launch, on a CPU.", ["worker"]

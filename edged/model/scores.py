@@ -24,7 +24,7 @@ from edged.model.values import Values
 Floats = NDArray[np.float32]
 Step = Literal["none", "softmax", "exp", "sigmoid"]
 
-NOT_SCORES = "it finds boxes, which edged predict and edged.Model return; all else is for scores of classes so far"
+NOT_SCORES = "it finds boxes, and this needs scores of classes"
 NOISE_PICTURES = 4
 CLOSE = 1e-3  # of a sum of shares to its whole: files of half precision and of eight bits round each share
 SOURCES = {

@@ -17,6 +17,13 @@ class Rectangle:
     width: int
     height: int
 
+    def shares(self, width: int, height: int) -> tuple[float, float, float, float] | None:
+        """Return left, top, right and bottom as shares of a picture of this size; None if this is all of it."""
+        if (self.left, self.top, self.width, self.height) == (0, 0, width, height):
+            return None
+        right, bottom = self.left + self.width, self.top + self.height
+        return self.left / width, self.top / height, right / width, bottom / height
+
     def of(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return this part of `pixels`, a view."""
         return pixels[self.top : self.top + self.height, self.left : self.left + self.width]
@@ -30,6 +37,15 @@ class Placement:
     top: float
     width: float
     height: float
+
+    @property
+    def as_numbers(self) -> tuple[float, float, float, float]:
+        """Return left, top, width and height."""
+        return self.left, self.top, self.width, self.height
+
+    def fills(self, width: int, height: int) -> bool:
+        """Return whether the picture fills a frame of this size exactly."""
+        return self.as_numbers == (0, 0, width, height)
 
     def shares(self, boxes: Boxes) -> Boxes:
         """Return boxes [n, 4] in pixels of the frame as shares of the picture, clipped to 0 … 1, float32."""

@@ -27,7 +27,6 @@ BESIDE: Mapping[Resize, int] = {"pad": 0, "letterbox": 114, "corner": 114}  # pi
 
 Region = tuple[float, float, float, float]
 Size = tuple[int, int]  # width and height
-WHOLE: Region = (0.0, 0.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -127,9 +126,11 @@ def prepare(pixels: Pixels, size: FrameSize) -> Pixels:
 
 def region(pixels: Pixels, roi: Region) -> Pixels:
     """Return the part of `pixels` that `roi` names, see `region_of`; a view."""
-    return region_of(roi, pixels.shape[1], pixels.shape[0]).of(pixels)
+    part = region_of(roi, pixels.shape[1], pixels.shape[0])
+    return pixels[part.top : part.top + part.height, part.left : part.left + part.width]
 
 
+@lru_cache(maxsize=64)
 def region_of(roi: Region, width: int, height: int) -> Rectangle:
     """Return the pixels that `roi` names of a picture, `width` × `height`; at least one.
 
@@ -148,6 +149,8 @@ def fitted(pixels: Pixels, width: int, height: int, resize: Resize = "stretch") 
     which adds gray in place of black, and `corner`, which adds it at the right or below. `center-crop` resizes
     the shorter side to 256/224 of the input's and takes the centre, as ImageNet's networks are usually judged.
     """
+    if resize == "stretch":
+        return _resized(pixels, width, height)
     across, down = pixels.shape[1], pixels.shape[0]
     fit = _fit((across, down), (width, height), resize)
     inner = fit.inner
@@ -162,12 +165,27 @@ def fitted(pixels: Pixels, width: int, height: int, resize: Resize = "stretch") 
     return frame
 
 
-def placement(width: int, height: int, size: FrameSize, roi: Region = WHOLE) -> Placement:
-    """Return where a picture, `width` × `height` pixels, lies in the frame that is made of its region `roi`."""
-    region_pixels = region_of(roi, width, height)
-    fit = _fit((region_pixels.width, region_pixels.height), (size.width, size.height), size.resize)
+def placement(width: int, height: int, size: FrameSize) -> Placement:
+    """Return where a whole picture, `width` × `height` pixels, lies in the frame that `prepare` makes of it."""
+    return _placement((width, height), (size.width, size.height), size.resize)
+
+
+def _placement(picture: Size, frame: Size, resize: Resize) -> Placement:
+    fit = _fit(picture, frame, resize)
     inner = Placement(fit.inner.left, fit.inner.top, fit.inner.width, fit.inner.height)
-    return inner.around(fit.part, region_pixels.width, region_pixels.height).around(region_pixels, width, height)
+    return inner.around(fit.part, *picture)
+
+
+@lru_cache(maxsize=64)
+def shown(picture: Size, roi: Region, frame: Size, resize: Resize) -> tuple[Region | None, Region | None]:
+    """Return what a frame shows of a camera's picture, and where this lies in the frame.
+
+    The region `roi` as shares of the picture, None: all of it; and its place, left, top, width and height, in
+    pixels of the frame, None: it fills the frame.
+    """
+    part = region_of(roi, *picture)
+    place = _placement((part.width, part.height), frame, resize)
+    return part.shares(*picture), None if place.fills(*frame) else place.as_numbers
 
 
 def _span(first: float, last: float, size: int) -> tuple[int, int]:

@@ -7,20 +7,22 @@ plan, and nothing to compile at a change.
 
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
 from edged import messages
+from edged.detection.detector import Detector
 from edged.energy.meter import JobEnergy
 from edged.errors import ModelError
-from edged.messages import HeadLoaded, Job, LoadHead, Score, Scores
+from edged.messages import FoundBox, HeadLoaded, Job, LoadHead, Score, Scores
 from edged.model.graph import Shape
 from edged.model.head import Head
 from edged.model.model_part import Features, Images
 from edged.model.scores import ScoreRule, top_classes
+from edged.pictures.placement import Placement
 from edged.runtime.base import Outputs, Result
 
 MOST = 64  # heads, many more than are offered while no job names them
@@ -107,13 +109,13 @@ class Served:
 
     `frame`: the shape of a frame: (height, width, 3) of uint8, or features of float32 if the part
     `takes_features`. Its answers are features too where it `gives_features`; else scores, which follow from the
-    network's outputs by `rule`. `taught`: values of a frame from which heads can answer; 0: the model has no place
-    for one.
+    network's outputs by `rule`, or boxes if that is a detector. `taught`: values of a frame from which heads can
+    answer; 0: the model has no place for one.
     """
 
     frame: Shape
     batch: int
-    rule: ScoreRule
+    rule: ScoreRule | Detector
     takes_features: bool = False
     gives_features: bool = False
     taught: int = 0
@@ -126,6 +128,8 @@ def frames_of(job: Job, payloads: Sequence[bytes | memoryview], served: Served) 
         raise ValueError(
             f"{job.frames} frames with {len(payloads)} payloads; expected 1 to {served.batch}, {what}"
         )
+    if job.places and len(job.places) != job.frames:
+        raise ValueError(f"{job.frames} frames with the places of {len(job.places)} pictures")
     if served.takes_features:
         return _features(payloads[0], (job.frames, *served.frame))
     return _images(payloads, (job.frames, *served.frame))
@@ -157,7 +161,7 @@ def answer_to(
     if served.gives_features:
         features, payload = features_of(job, result, spent)
         return features, (payload,)
-    scores = scores_of(job, result, spent, answered, served.rule)
+    scores = scores_of(job, result, spent, answered, served)
     if job.features and result.features is not None:
         return scores, (_wire(result.features),)
     return scores, ()
@@ -181,26 +185,49 @@ def _wire(features: Outputs) -> memoryview:
     return np.ascontiguousarray(features, FEATURE).data.cast("B")
 
 
-def scores_of(job: Job, result: Result, spent: JobEnergy, answered: HeadAnswers, rule: ScoreRule) -> Scores:
-    """Return the answer to a job, by the network's `rule` where no head answers.
+def scores_of(job: Job, result: Result, spent: JobEnergy, answered: HeadAnswers, served: Served) -> Scores:
+    """Return the answer to a job, by the network's rule or detector where no head answers.
 
-    What heads take on the host is a part of the forward pass.
+    What heads, or boxes, take on the host is a part of the forward pass.
     """
-    if answered.shares is None:
-        frames = tuple(rule.best(frame, job.top) for frame in rule.scores(result.outputs))
-    else:
+    rule, start = served.rule, time.perf_counter()
+    boxes = boxes_in(job, result.outputs, rule) if isinstance(rule, Detector) else ()
+    decode_s = time.perf_counter() - start if boxes else 0.0
+    if isinstance(rule, Detector):
+        frames = tuple(map(classes_of, boxes))
+    elif answered.shares is not None:
         frames = _top(answered.shares, job)
+    else:
+        frames = tuple(rule.best(frame, job.top) for frame in rule.scores(result.outputs))
     return Scores(
         job=job.job,
         frames=frames,
+        boxes=boxes,
+        decode_s=decode_s,
         shadow=() if answered.shadow is None else _top(answered.shadow, job),
         upload_s=result.upload_s,
-        forward_s=result.forward_s + answered.seconds,
+        forward_s=result.forward_s + answered.seconds + decode_s,
         download_s=result.download_s,
         joules=spent.joules,
         idle=spent.idle,
         rails=spent.rails,
     )
+
+
+def boxes_in(job: Job, outputs: Outputs, detector: Detector) -> tuple[tuple[FoundBox, ...], ...]:
+    """Return the boxes of each frame, as shares of what its camera prepared."""
+    height, width = detector.size
+    given = job.places or (None,) * len(outputs)
+    places = [Placement(*(place or (0, 0, width, height))) for place in given]
+    return tuple(detector.boxes(frame, place) for frame, place in zip(outputs, places, strict=True))
+
+
+def classes_of(boxes: Iterable[FoundBox]) -> tuple[Score, ...]:
+    """Return each class of a frame's boxes once, with its best score; the boxes are sorted, the best first."""
+    best: dict[int, Score] = {}
+    for box in boxes:
+        best.setdefault(box.index, Score(index=box.index, score=box.score))
+    return tuple(best.values())
 
 
 def _top(shares: Outputs, job: Job) -> tuple[tuple[Score, ...], ...]:

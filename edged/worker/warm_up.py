@@ -18,7 +18,7 @@ from edged.errors import DeviceError
 from edged.messages import ModelInfo, WorkerHello
 from edged.model.model_part import Features, Images, ModelPart
 from edged.model.package import Model
-from edged.model.scores import score_rule
+from edged.model.scores import ScoreRule, score_rule
 from edged.runtime.base import ModelRuntime, Outputs
 from edged.runtime.proven import faults_named, open_proven
 from edged.worker.job_io import Served
@@ -101,10 +101,11 @@ def make_ready(part: ModelPart, worker: WorkerConfig, cache: Path) -> Ready:
 
 def served_of(part: ModelPart, worker: WorkerConfig) -> Served:
     """Return the properties of the part that the worker's loop needs."""
+    model = part.of_model()
     return Served(
         frame=part.frame_shape,
         batch=worker.batch,
-        rule=score_rule(part.of_model()),
+        rule=model.detector or score_rule(model),
         takes_features=part.begin is not None,
         gives_features=part.end is not None,
         taught=prod(part.graph.shapes[part.features]) if part.features else 0,
@@ -140,6 +141,7 @@ def hello_of(
     name: str, worker: WorkerConfig, model: Model, ready: Ready, rails: Rails, meter: Meter
 ) -> WorkerHello:
     """Return the hello of a worker with this `name`."""
+    rule = ready.served.rule
     return WorkerHello(
         worker=name,
         host=worker.host or "",
@@ -159,8 +161,9 @@ def hello_of(
             resize=model.input.resize,
             preparation=model.input.described,
             prepared_by=model.prepared_by,
-            scores=ready.served.rule.kind,
-            scoring=ready.served.rule.described,
+            scores=rule.kind if isinstance(rule, ScoreRule) else "independent",
+            scoring=rule.described,
+            task="classify" if isinstance(rule, ScoreRule) else "detect",
         ),
         part=ready.part.described,
         excluded_variants=ready.excluded_variants,

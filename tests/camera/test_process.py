@@ -12,7 +12,7 @@ import pytest
 
 from edged.messages import Capture, SnapshotSettings, Stop
 from edged.messages.preparation import Resize
-from edged.pictures.prepare import fitted
+from edged.pictures.prepare import Region, fitted
 from tests.camera.hub_end import SIDE, grant, running_camera, unaccounted
 from tests.camera.pictures import plain, write_picture, write_video
 from tests.eventually import LIMIT_S, eventually
@@ -86,6 +86,26 @@ def test_a_frame_is_made_as_the_hub_says_unless_the_camera_says_how(tmp_path: Pa
 
         expected = fitted(picture, SIDE, SIDE, resize=resize)
         assert np.array_equal(camera.hub.frames[0].pixels, expected), resize
+
+
+def test_a_frame_says_which_region_it_shows_and_where_that_lies_in_it(tmp_path: Path) -> None:
+    write_picture(tmp_path / "pictures/a.png", np.zeros((100, 200, 3), np.uint8))
+    cases: dict[str, tuple[Region | None, Region | None]] = {
+        "": (None, None),  # it is stretched: it fills the frame
+        ", fit: pad": (None, (0, 2, 8, 4)),
+        ", fit: crop": (None, (-4, 0, 16, 8)),
+        ", fit: corner, roi: [0.5, 0, 1, 0.5]": ((0.5, 0, 1, 0.5), (0, 0, 8, 4)),
+    }
+
+    for keys, expected in cases.items():
+        settings = f"{{source: {tmp_path / 'pictures'}{keys}}}"
+        with running_camera(tmp_path, "door", settings, capture=False) as camera:
+            eventually(camera.hub.has_hello)
+            camera.hub.send(Capture(width=8, height=8))
+            grant(camera.hub, 2)
+            camera.last_words()
+
+        assert (camera.hub.frames[0].frame.region, camera.hub.frames[0].frame.place) == expected, keys
 
 
 def test_snapshots_come_while_they_are_asked_for_each_of_a_frame_that_was_sent(tmp_path: Path) -> None:

@@ -3,11 +3,12 @@ import pytest
 
 from edged.hub.frames.prediction import Origin, energy_of, model_of, predict, stages
 from edged.hub.frames.queues import StageResult
-from edged.messages import Features, Frame, Score, Scores
+from edged.messages import Box, Features, FoundBox, Frame, Score, Scores
 from edged.messages.published import is_right
 from tests.hub.frames import HELLO, CameraEnd
 
 MILLISECOND = 1_000_000
+ORIGIN = Origin("node", "boot")
 SCORES = Scores(
     job=1,
     frames=((Score(index=1, score=0.9), Score(index=0, score=0.1)), (Score(index=0, score=0.8),)),
@@ -42,18 +43,44 @@ def test_a_wait_is_never_negative() -> None:
 
 
 def test_each_frame_of_a_job_has_its_own_labels_and_its_share_of_the_joules() -> None:
-    origin = Origin("node", "boot")
-    first = predict(origin, 7, frame(), 0, scores=SCORES, hello=HELLO, answered_ns=0)
-    second = predict(origin, 8, frame(), 1, scores=SCORES, hello=HELLO, answered_ns=0)
+    first = predict(ORIGIN, 7, frame(), 0, scores=SCORES, hello=HELLO, answered_ns=0)
+    second = predict(ORIGIN, 8, frame(), 1, scores=SCORES, hello=HELLO, answered_ns=0)
     assert [label.label for label in first.top] == ["one", "zero"]
     assert [label.label for label in second.top] == ["zero"]
     assert first.energy.joules == second.energy.joules == 1.5
     assert first.energy.rails == ("GPU", "BIG")
 
 
+def test_the_boxes_of_a_detector_have_the_names_of_their_classes() -> None:
+    found = FoundBox(index=1, score=0.9, box=(0.1, 0.2, 0.5, 0.6))
+    scores = msgspec.structs.replace(SCORES, boxes=((found,), ()))
+
+    of_first, of_second = (
+        predict(ORIGIN, 0, frame(), index, scores=scores, hello=HELLO, answered_ns=0).boxes for index in (0, 1)
+    )
+
+    assert of_first == (Box(label="one", index=1, score=0.9, box=(0.1, 0.2, 0.5, 0.6)),)
+    assert of_second == ()
+
+
+def test_boxes_lie_in_the_whole_picture_of_which_a_region_was_prepared() -> None:
+    found = FoundBox(index=1, score=0.9, box=(0.0, 0.5, 0.5, 1.0))
+    scores = msgspec.structs.replace(SCORES, boxes=((found,), ()))
+    right = msgspec.structs.replace(frame(), region=(0.5, 0.0, 1.0, 0.5))
+
+    boxes = predict(ORIGIN, 0, right, 0, scores=scores, hello=HELLO, answered_ns=0).boxes
+
+    assert boxes is not None
+    assert boxes[0].box == (0.5, 0.25, 0.75, 0.5)
+
+
+def test_a_classifier_has_no_boxes() -> None:
+    assert predict(ORIGIN, 0, frame(), 0, scores=SCORES, hello=HELLO, answered_ns=0).boxes is None
+
+
 def test_energy_that_was_not_measured_is_null_and_says_so() -> None:
     scores = msgspec.structs.replace(SCORES, joules=None)
-    energy = predict(Origin("node", "boot"), 0, frame(), 0, scores=scores, hello=HELLO, answered_ns=0).energy
+    energy = predict(ORIGIN, 0, frame(), 0, scores=scores, hello=HELLO, answered_ns=0).energy
     assert (energy.joules, energy.method) == (None, "none")
 
 
@@ -100,5 +127,5 @@ def test_a_precision_that_all_devices_share_is_said_once() -> None:
 def test_right_and_wrong_where_it_means_something(truth: str | None, random: bool, right: bool | None) -> None:
     model = msgspec.structs.replace(HELLO.model, random_weights=random)
     hello = msgspec.structs.replace(HELLO, model=model)
-    prediction = predict(Origin("node", "boot"), 0, frame(truth), 0, scores=SCORES, hello=hello, answered_ns=0)
+    prediction = predict(ORIGIN, 0, frame(truth), 0, scores=SCORES, hello=hello, answered_ns=0)
     assert is_right(prediction) is right

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import edged
 from edged import config
 from edged.errors import ModelError
-from edged.messages import Box
+from edged.messages import Box, boxes_of
 from edged.model import reference
 from edged.model.package import Model, load_model
 from edged.pictures.decode import read_picture
@@ -36,10 +36,7 @@ def by_onnxruntime(path: Path, model: Model, picture: NDArray[np.uint8]) -> tupl
     x = reference.prepare(prepare(picture, model.input)[np.newaxis], model.input)
     outputs = onnxruntime_all_outputs(path, x)[0].astype(np.float32)
     where = placement(picture.shape[1], picture.shape[0], model.input)
-    return tuple(
-        Box(label=model.labels[each.index], index=each.index, score=each.score, box=each.box)
-        for each in model.detector.boxes(outputs, where)
-    )
+    return boxes_of(model.detector.boxes(outputs, where), model.labels)
 
 
 def require_same(found: tuple[Box, ...], expected: tuple[Box, ...]) -> None:

@@ -21,7 +21,7 @@ from edged.metrics.declare import SECONDS
 from edged.metrics.fast import Family, HistogramSeries
 
 CAMERAS, WORKERS, LABELS, LAYERS = 64, 4, 1000, 200
-BY_CAMERA = 250  # stages are 8 × 20 of them
+BY_CAMERA = 250 + 21  # stages are 8 × 20 of them; 21 are boxes, of a detector alone
 BY_WORKER = 300  # the sensors and frequencies of its host are 4 × 32 of them
 OTHERS = 300
 WHILE_ATTACHED = 2 * LAYERS  # of `edged profile --attach`
@@ -59,13 +59,14 @@ def a_big_pipeline() -> Metrics:
 
 
 def _to_cameras(metrics: Metrics) -> None:
-    labels = LabelCounts(metrics.labels, most=20)
+    labels, boxes = LabelCounts(metrics.labels, most=20), LabelCounts(metrics.boxes, most=20)
     for camera in (f"c{index}" for index in range(CAMERAS)):
         metrics.count_frames(camera, 1, dict.fromkeys(DROPPED, 0), pending=1)
         for stage in STAGES:
             metrics.stage.labels(camera, stage).observe(0.01)
         for label in range(LABELS):
             labels.add(camera, f"label {label}")
+            boxes.add(camera, f"label {label}")
         for family in (metrics.frame_age, metrics.score):
             family.labels(camera).observe(0.5)
         for counter in (metrics.retried, metrics.reconnects, metrics.camera_up, metrics.last_frame):
@@ -86,6 +87,7 @@ def _to_workers(metrics: Metrics) -> None:
             metrics.jobs.labels(worker, frames)
             metrics.job_device_seconds.labels(worker, frames)
         metrics.job_seconds.labels(worker)
+        metrics.decode_seconds.labels(worker)
         metrics.one_launch_jobs.labels(worker)
         metrics.waits_given_up.labels(worker)
         metrics.worker_up.labels(worker, "Mali-T624")

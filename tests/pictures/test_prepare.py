@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from edged.messages import Capture
+from edged.messages import Capture, FoundBox, boxes_of
 from edged.messages.preparation import Resize
 from edged.pictures.placement import Placement, Rectangle
 from edged.pictures.prepare import (
@@ -224,11 +224,14 @@ def test_a_box_of_a_region_is_found_in_the_whole_picture(picture: tuple[int, int
     pixels, expected = marked(*picture)
     roi, size = (0.21, 0.099, 0.77, 0.93), Capture(width=160, height=160, resize=resize)
 
-    placed = placement(*picture, size, roi)
+    part = region_of(roi, *picture)
+    placed = placement(part.width, part.height, size)
     shares = placed.shares(bright_box(prepare(region(pixels, roi), size)))
 
-    away = (shares - expected) * (*picture, *picture)
-    scale = max(picture[0] / placed.width, picture[1] / placed.height)
+    found = FoundBox(index=0, score=1, box=tuple(shares[0].tolist()))
+    (whole,) = boxes_of([found], ("thing",), part.shares(*picture))
+    away = (np.array(whole.box) - expected) * (*picture, *picture)
+    scale = max(part.width / placed.width, part.height / placed.height)
     assert np.abs(away).max() <= scale  # a pixel of the frame, in pixels of the picture
 
 
@@ -236,7 +239,5 @@ def test_a_region_is_cut_at_whole_pixels() -> None:
     roi = (0.26, 0.5, 0.74, 0.5)  # pixels 2.6 … 7.4 of the width; none of the height, which becomes one
 
     assert region_of(roi, 10, 4) == Rectangle(left=3, top=2, width=4, height=1)
-    whole = placement(10, 4, Capture(width=8, height=8), roi).shares(
-        np.array([[0, 0, 8, 8], [2, 0, 6, 4]], np.float32)
-    )
-    assert whole == pytest.approx(np.array([[0.3, 0.5, 0.7, 0.75], [0.4, 0.5, 0.6, 0.625]]), abs=1e-6)
+    assert region_of(roi, 10, 4).shares(10, 4) == (0.3, 0.5, 0.7, 0.75)
+    assert region_of((0, 0, 1, 1), 10, 4).shares(10, 4) is None

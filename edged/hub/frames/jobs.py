@@ -7,7 +7,7 @@ from secrets import randbits
 
 from edged.clock import NANOSECONDS
 from edged.hub.frames.queues import Held, PartialResult, Pixels, StageQueue, StageResults
-from edged.messages import Job, Scores
+from edged.messages import Job, ModelInfo, Scores
 
 
 @dataclass(slots=True, eq=False)
@@ -40,8 +40,11 @@ class Assigned:
         """Return what its message carries: the pixels of each frame, or the features of all of them."""
         return [self.passing.features] if self.passing else [held.pixels for held in self.frames]
 
-    def message(self, top: int) -> Job:
-        """Return the message to the worker, which answers with the `top` best classes of each frame."""
+    def message(self, top: int, *, detects: bool = False) -> Job:
+        """Return the message to the worker, which answers with the `top` best classes of each frame.
+
+        `detects`: the worker runs a detector, which answers with boxes in the cameras' pictures.
+        """
         return Job(
             job=self.job,
             frames=len(self.frames),
@@ -50,14 +53,17 @@ class Assigned:
             head=self.head,
             shadow=self.shadow,
             features=self.features,
+            places=tuple(held.frame.place for held in self.frames) if detects else (),
         )
 
-    def fits_scores(self, scores: Scores, classes: int) -> bool:
-        """Return whether these scores answer this job, for a model with so many classes."""
+    def fits_scores(self, scores: Scores, model: ModelInfo) -> bool:
+        """Return whether these scores answer this job, for this model."""
+        classes, boxed = len(model.labels), len(self.frames) if model.task == "detect" else 0
         return (
             not self.until
-            and len(scores.frames) == len(self.frames)
+            and (len(scores.frames), len(scores.boxes)) == (len(self.frames), boxed)
             and all(score.index < classes for top in scores.frames for score in top)
+            and all(box.index < classes for boxes in scores.boxes for box in boxes)
         )
 
     def fits_features(self, payloads: Sequence[Sized], values: int) -> bool:

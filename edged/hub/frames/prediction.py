@@ -13,6 +13,7 @@ from edged.messages import (
     Scores,
     StageSeconds,
     WorkerHello,
+    boxes_of,
     labels_of,
 )
 
@@ -51,6 +52,7 @@ def predict(
         clock_error=frame.clock_error_s,
         model=model_of(legs),
         top=labels_of(scores.frames[index], hello.model.labels),
+        boxes=boxes_of(scores.boxes[index], hello.model.labels, frame.region) if scores.boxes else None,
         truth=frame.truth,
         energy=energy_of(legs, len(scores.frames)),
         seconds=stages(frame, legs, answered_ns, now_ns()),

@@ -61,6 +61,7 @@ class PredictionFigures:
         """`labels`: how many labels of each camera are counted by name."""
         self._new: list[tuple[Prediction, bool | None]] = []
         self._labels = LabelCounts(metrics.labels, labels)
+        self._boxes = LabelCounts(metrics.boxes, labels)
         self._published = cache(metrics.predictions.labels)
         self._score = cache(metrics.score.labels)
         self._joules = cache(metrics.inference_joules.labels)
@@ -89,6 +90,8 @@ class PredictionFigures:
             self._score(camera).observe(prediction.top[0].score)
             for answer in answers_of(prediction):
                 self._labels.add(camera, answer.label)
+        for box in prediction.boxes or ():
+            self._boxes.add(camera, box.label)
         if prediction.energy.joules is not None:
             self._joules(prediction.energy.method).observe(prediction.energy.joules)
         if right is not None:
@@ -97,7 +100,7 @@ class PredictionFigures:
 
 JOBS_TOGETHER = 32  # in batches, as predictions are
 
-Answered = tuple[str, int, float, float]  # worker, frames, seconds of the job and of its device
+Answered = tuple[str, int, float, float, float]  # worker, frames, seconds of the job, its device, and its boxes
 
 
 class JobFigures:
@@ -109,22 +112,26 @@ class JobFigures:
         self._seconds = cache(metrics.job_seconds.labels)
         self._jobs = cache(metrics.jobs.labels)
         self._device_seconds = cache(metrics.job_device_seconds.labels)
+        self._decode_seconds = cache(metrics.decode_seconds.labels)
 
     def answered(self, worker: str, frames: int, answer: Scores | Features, seconds: float) -> None:
         """Add a job of `frames`, answered `seconds` after it was assigned.
 
         The metrics show it after the next `count`.
         """
-        self._new.append((worker, frames, seconds, answer.upload_s + answer.forward_s + answer.download_s))
+        device_s = answer.upload_s + answer.forward_s + answer.download_s
+        self._new.append((worker, frames, seconds, device_s, getattr(answer, "decode_s", 0.0)))
         if len(self._new) == JOBS_TOGETHER:
             self.count()
 
     def count(self) -> None:
         new, self._new = self._new, []
-        for worker, frames, seconds, device_s in new:
+        for worker, frames, seconds, device_s, decode_s in new:
             self._seconds(worker).observe(seconds)
             self._jobs(worker, frames).inc()
             self._device_seconds(worker, frames).inc(device_s)
+            if decode_s:
+                self._decode_seconds(worker).observe(decode_s)
 
 
 class Stats:
