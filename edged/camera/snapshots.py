@@ -57,7 +57,12 @@ class SnapshotEncoder:
             return None
         height, width = small.shape[:2]
         header = Snapshot(
-            camera=self._camera, frame=frame.frame, captured_at=frame.captured_at, width=width, height=height
+            camera=self._camera,
+            frame=frame.frame,
+            captured_at=frame.captured_at,
+            width=width,
+            height=height,
+            region=frame.region,
         )
         return EncodedSnapshot(header, jpeg)
 

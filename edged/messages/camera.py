@@ -111,6 +111,7 @@ class Snapshot(Message, frozen=True):
     captured_at: Annotated[float, Meta(description="End of the capture, in seconds since 1970")]
     width: Annotated[Positive, Meta(description="In pixels")]
     height: Annotated[Positive, Meta(description="In pixels")]
+    region: Annotated[Corners | None, Meta(description="Of the camera's picture; null: the whole picture")] = None
 
 
 class CameraReport(Message, frozen=True, kw_only=True):

@@ -55,12 +55,11 @@ class Box(Published, frozen=True):
     box: Corners
 
 
-WHOLE = (0.0, 0.0, 1.0, 1.0)
+Region = tuple[float, float, float, float]  # left, top, right, bottom as shares
+WHOLE: Region = (0.0, 0.0, 1.0, 1.0)
 
 
-def boxes_of(
-    found: Iterable[FoundBox], labels: tuple[str, ...], region: tuple[float, float, float, float] | None = None
-) -> tuple[Box, ...]:
+def boxes_of(found: Iterable[FoundBox], labels: tuple[str, ...], region: Region | None = None) -> tuple[Box, ...]:
     """Return boxes with the names of their classes, in the picture that `region` is a part of; None: all of it."""
     left, top, right, bottom = region or WHOLE
     across, down = right - left, bottom - top
@@ -192,6 +191,9 @@ class SnapshotHeader(NodeMessage, frozen=True, kw_only=True):
     captured_at: Annotated[float, Meta(description="End of the capture, in seconds since 1970")]
     width: Annotated[Positive, Meta(description="In pixels")]
     height: Annotated[Positive, Meta(description="In pixels")]
+    region: Annotated[
+        Corners | None, Meta(description="Part of the camera's picture that it shows; null: all of it")
+    ] = None
 
 
 _encoder = msgspec.json.Encoder()

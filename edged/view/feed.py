@@ -10,7 +10,9 @@ from typing import Any
 from urllib.parse import quote
 
 from edged.client.node_state import CameraSummary, NodeState
+from edged.messages import Prediction
 from edged.messages.message import as_dict
+from edged.messages.published import WHOLE, Region
 from edged.view.connections import Reason
 from edged.view.watcher import PastMinute, Shot, Watcher
 
@@ -81,9 +83,9 @@ def history_message(camera: str, past: Iterable[PastMinute]) -> Message:
 
 
 def picture_message(shot: Shot, run: str) -> Message:
-    """Return a picture with the labels of its own frame; `top` is null without a prediction.
+    """Return a picture with the labels and boxes of its own frame; they are null without a prediction.
 
-    `run`: of the view, since each one numbers its pictures anew.
+    Boxes are those of a detector, as shares of this picture. `run`: of the view, which numbers its pictures anew.
     """
     header, prediction = shot.picture.header, shot.prediction
     top = prediction and [{"label": best.label, "score": best.score} for best in prediction.top[:1]]
@@ -95,8 +97,27 @@ def picture_message(shot: Shot, run: str) -> Message:
         "height": header.height,
         "url": f"/picture/{run}/{quote(header.camera, safe='')}/{shot.number}",
         "top": top,  # its score is rounded as in a prediction
+        "boxes": prediction and _boxes(prediction, header.region or WHOLE),
         "truth": prediction and prediction.truth,
     }
+
+
+def _boxes(prediction: Prediction, shown: Region) -> list[Message] | None:
+    """Return boxes of the camera's whole picture as shares of the part that is `shown`; None: of a classifier."""
+    if prediction.boxes is None:
+        return None
+    left, top, right, bottom = shown
+    across, down = right - left, bottom - top
+    return [
+        {
+            "label": each.label,
+            "index": each.index,
+            "score": each.score,
+            "box": [(a - left) / across, (b - top) / down, (c - left) / across, (d - top) / down],
+        }
+        for each in prediction.boxes
+        for a, b, c, d in (each.box,)
+    ]
 
 
 def _rounded(value: float | None, digits: int) -> float | None:

@@ -25,11 +25,12 @@ class Show:
     The view comes first, and so shows all events of the daemon.
     """
 
-    def __init__(self, folder: Path, resources: ExitStack) -> None:
+    def __init__(self, folder: Path, resources: ExitStack, **sections: Any) -> None:
+        """`sections`: of the config, in place of two cameras of digits."""
         self.folder = folder
         self._resources = resources
         self._listen = f"127.0.0.1:{free_port()}"
-        self._config = config_in(folder, cameras=CAMERAS)
+        self._config = config_in(folder, **{"cameras": CAMERAS, **sections})
         self._daemon_run = ExitStack()
         self.start_view()
         self.start_daemon()
@@ -92,3 +93,9 @@ def browser_page() -> Iterator[Page]:
 def when(page: Page, script: str, within_s: float = LIMIT_S) -> Any:
     """The first truthy value of a JavaScript expression in the page."""
     return eventually(lambda: page.evaluate(script), within_s)
+
+
+def percent(score: float) -> str:
+    """A share as the page shows it."""
+    share = 100 * score
+    return f"{share:.0f} %" if share >= 99.95 or share < 0.05 else f"{share:.1f} %"

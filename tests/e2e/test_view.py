@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from edged.client import Prediction, subscribe
-from tests.e2e.browser import Show, browser_page, when
+from tests.e2e.browser import Show, browser_page, percent, when
 from tests.e2e.daemon import START_S
 from tests.eventually import LIMIT_S, eventually
 from tests.given_time import GivenTime
@@ -73,11 +73,6 @@ def browser_does_not_complain(page: Page, errors: list[str]) -> Iterator[None]:
     yield
     assert [error for error in errors if not any(known in error for known in AWAY)] == []
     assert page.evaluate("window.isStillThis"), "the page was loaded again"
-
-
-def percent(score: float) -> str:
-    share = 100 * score
-    return f"{share:.0f} %" if share >= 99.95 or share < 0.05 else f"{share:.1f} %"
 
 
 def predicted(show: Show, frames: set[int]) -> dict[int, Prediction]:

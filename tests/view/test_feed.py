@@ -5,9 +5,11 @@ from typing import Any
 
 import msgspec
 
-from edged.view.feed import TICK_S, Feed
-from edged.view.watcher import Watcher
-from tests.view.published import arrival, picture, prediction, status
+from edged.client.subscription import SnapshotPicture
+from edged.messages import Box
+from edged.view.feed import TICK_S, Feed, picture_message
+from edged.view.watcher import Shot, Watcher
+from tests.view.published import JPEG, arrival, picture, prediction, status
 
 
 class Desk:
@@ -89,6 +91,22 @@ def test_a_browser_that_was_slow_gets_what_is_newest_and_nothing_that_has_piled_
     told = read(events)
     assert sorted(kinds(told)) == ["camera", "camera", "node", "prediction"]
     assert dict(told)["prediction"]["frame"] == 999
+
+
+def test_boxes_are_sent_as_shares_of_the_picture_that_is_shown() -> None:
+    box = Box(label="cat", index=1, score=0.9, box=(0.5, 0.25, 0.75, 0.5))
+    found = msgspec.structs.replace(prediction(7), boxes=(box,))
+    upper_right = msgspec.structs.replace(picture(7).header, region=(0.5, 0.0, 1.0, 0.5))
+
+    whole = picture_message(Shot(1, picture(7), found), "run")["boxes"]
+    part = picture_message(Shot(1, SnapshotPicture(upper_right, JPEG), found), "run")["boxes"]
+
+    assert whole == [{"label": "cat", "index": 1, "score": 0.9, "box": [0.5, 0.25, 0.75, 0.5]}]
+    assert part == [{"label": "cat", "index": 1, "score": 0.9, "box": [0.0, 0.5, 0.5, 1.0]}]
+
+
+def test_a_classifiers_picture_has_no_boxes() -> None:
+    assert picture_message(Shot(1, picture(7), prediction(7)), "run")["boxes"] is None
 
 
 def test_an_event_is_sent_at_once() -> None:

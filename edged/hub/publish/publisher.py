@@ -141,6 +141,7 @@ class Publisher:
             captured_at=snapshot.captured_at,
             width=snapshot.width,
             height=snapshot.height,
+            region=snapshot.region,
         )
         self._put("snapshot", [snapshot_topic(self.node, snapshot.camera).encode(), to_json(header), jpeg])
 

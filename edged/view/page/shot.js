@@ -1,5 +1,6 @@
 // The picture of a camera, with the label of its own frame: both change at once, when the picture is there.
 
+import { drawBoxes, inWords } from "./boxes.js";
 import { ago, percent, setText, show } from "./text.js";
 
 const OLD_S = 5;
@@ -61,8 +62,10 @@ export class Shot {
     this.shown = picture;
     image.dataset.frame = picture.frame;
     this.figure.querySelector("img").replaceWith(image);
-    const best = picture.top?.[0];
-    setText(this.figure.querySelector(".label"), best ? best.label : "not predicted");
+    drawBoxes(this.figure.querySelector(".boxes"), picture.boxes ?? []);
+    const best = picture.boxes ? null : picture.top?.[0];
+    const label = picture.boxes ? inWords(picture.boxes) : (best?.label ?? "not predicted");
+    setText(this.figure.querySelector(".label"), label);
     setText(this.figure.querySelector(".score"), best ? percent(best.score) : "");
     this.drawAge(null);
   }
