@@ -71,6 +71,7 @@ def test_boxes_are_published_in_the_cameras_whole_picture(tmp_path: Path) -> Non
     assert same(boxes(of_right), moved)
     assert {label.label for label in of_whole.top} == {box.label for box in expected}
     assert of_whole.model.scores == "independent"
+    assert "net: boxes are decoded as yolox, from 84×8 (as its outputs look)" in daemon.log()
     best = expected[0].label
     assert f'edged_boxes_total{{camera="whole",label="{best}"}}' in metrics
     assert 'edged_decode_seconds_count{worker="local-0"}' in metrics

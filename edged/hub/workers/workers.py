@@ -216,7 +216,8 @@ class Workers:
             source = SOURCES[model.prepared_by]
             log.info("%s: pictures are prepared as %s (source: %s)", model.name, model.preparation, source)
         if model.scoring:
-            log.info("%s: scores are %s", model.name, model.scoring)
+            what = "boxes are decoded as" if model.task == "detect" else "scores are"
+            log.info("%s: %s %s", model.name, what, model.scoring)
         return self.heads.begin(model)
 
     def _head_loaded(self, name: str, loaded: HeadLoaded) -> list[HubEvent]:
