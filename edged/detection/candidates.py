@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,8 @@ def count_cells(height: int, width: int, strides: Sequence[int]) -> int:
     return sum(rows * columns for rows, columns in cells(height, width, strides))
 
 
-def grid(height: int, width: int, strides: Sequence[int], offset: float = 0.0) -> tuple[Floats, Floats]:
+@cache
+def grid(height: int, width: int, strides: tuple[int, ...], offset: float = 0.0) -> tuple[Floats, Floats]:
     """Return the points [cells, 2] (x, y) of all grids in pixels, and the stride of each, [cells, 1].
 
     A point is (column + offset, row + offset) · stride; strides follow each other, rows in each.

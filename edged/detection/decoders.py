@@ -6,10 +6,11 @@ score: anchors whose best class stays below it are left out before anything else
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from edged.detection.candidates import Candidates, Floats, around_centres, best_of, cells, count_cells, grid
+from edged.detection.candidates import Candidates, Floats, around_centres, best_of, cells, grid
 from edged.messages.detection import Decode
 from edged.messages.preparation import RECIPES, Recipe
 
@@ -31,7 +32,7 @@ def yolox(outputs: Outputs, size: Size, least: float) -> Candidates:
     """[anchors, 5 + classes]: centre and logarithm of the size, in strides, objectness, classes (Ge, 2021)."""
     (rows,) = outputs
     best = best_of(rows[:, 5:], least, of_box=lambda highest: highest * rows[:, 4])
-    points, steps = grid(*size, strides_for(len(rows), size))
+    points, steps = grid(*size, STRIDES)
     found, step = rows[best.anchors], steps[best.anchors]
     return best.with_boxes(around_centres(points[best.anchors] + found[:, :2] * step, _exp(found[:, 2:4]) * step))
 
@@ -66,6 +67,7 @@ def ultraface(outputs: Outputs, size: Size, least: float) -> Candidates:
     return best.with_boxes(around_centres(centres, sizes) * _sides(size))
 
 
+@cache
 def face_anchors(size: Size) -> Floats:
     """Return UltraFace's anchors [n, 4] as shares of the input: centre (x, y), width, height; each at most 1."""
     height, width = size
@@ -108,7 +110,7 @@ def nanodet(outputs: Outputs, size: Size, least: float) -> Candidates:
 def picodet(outputs: Outputs, size: Size, least: float) -> Candidates:
     """For each stride scores [anchors, classes] and distances [anchors, 4 · 8], in any order (Yu et al., 2021)."""
     sides = [each for each in outputs if each.shape[1] == BOX * BINS]
-    scores = [each for each in outputs if not any(each is one for one in sides)]
+    scores = [each for each in outputs if each.shape[1] != BOX * BINS]
     points = grid(*size, STRIDES_OF_4, offset=0.5)
     return _by_distances(_by_stride(scores), _by_stride(sides), points, least)
 
@@ -124,15 +126,16 @@ def boxes(outputs: Outputs, size: Size, least: float) -> Candidates:
     return best.with_boxes(corners[best.anchors] * (_sides(size) if are_shares else np.float32(1)))
 
 
-def strides_for(anchors: int, size: Size) -> tuple[int, ...]:
-    """Return the strides whose grids have so many cells: three, or four of the larger networks."""
-    return STRIDES if anchors == count_cells(*size, STRIDES) else STRIDES_OF_4
+def scores_first(shapes: Shapes) -> tuple[int, int]:
+    """Return the indices of scores and boxes of two outputs: boxes have four columns; of two such the second."""
+    first, second = shapes
+    return (1, 0) if first[1] == BOX != second[1] else (0, 1)
 
 
 def scores_and_boxes(outputs: Outputs) -> tuple[Floats, Floats]:
-    """Return both outputs, whatever their order: boxes have four columns; of two such, they come second."""
-    first, second = outputs
-    return (second, first) if first.shape[1] == BOX != second.shape[1] else (first, second)
+    """Return both outputs, whatever their order."""
+    scores, boxes = scores_first([output.shape for output in outputs])
+    return outputs[scores], outputs[boxes]
 
 
 def _by_distances(scores: Floats, sides: Floats, points: tuple[Floats, Floats], least: float) -> Candidates:
@@ -185,8 +188,7 @@ def _classes_of_yolo(shapes: Shapes) -> int:
 
 
 def _scores_of_pair(shapes: Shapes) -> int:
-    first, second = shapes
-    return second[1] if first[1] == BOX != second[1] else first[1]
+    return shapes[scores_first(shapes)[0]][1]
 
 
 DECODERS: Mapping[Decode, Decoder] = {

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from edged.detection.candidates import Candidates, Floats
 from edged.detection.decoders import DECODERS, Outputs, Shapes, Size
-from edged.detection.suppression import suppressed
 from edged.messages.detection import Across, Decode, DecodeKnownBy, FoundBox
 
 SOURCES = {"config": "from the config", "file": "from the model's file", "network": "as its outputs look"}
@@ -63,7 +62,13 @@ class Detector:
 
     def without_overlaps(self, candidates: Candidates) -> Candidates:
         """Return the best candidates, without those that overlap with a better one."""
+        from edged.detection.suppression import suppressed  # OpenCV, which a classifier does without
+
         return suppressed(candidates, self.limits.overlap, self.limits.across, self.limits.most)
+
+    def warm_up(self) -> None:
+        """Load OpenCV and compute what each frame needs: the first frame could wait too long for them."""
+        self.without_overlaps(self.candidates(np.zeros(sum(map(prod, self.shapes)), np.float32)))
 
     def candidates(self, outputs: Floats) -> Candidates:
         """Return the candidates of one frame's outputs [values] that reach the thresholds of their classes."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from edged.detection.candidates import count_cells
-from edged.detection.decoders import BINS, BOX, STRIDES, STRIDES_OF_4, Shapes, Size, face_anchors
+from edged.detection.decoders import BINS, BOX, STRIDES, STRIDES_OF_4, Shapes, Size, face_anchors, scores_first
 from edged.messages.detection import Decode
 
 MOST_CHANNELS_FIRST = 1024  # channels of [channels, anchors], of which there are more
@@ -16,8 +16,8 @@ class OutputFacts:
     """What is known of a network's outputs.
 
     shapes: of one frame, in the file's order. size: height and width of the input. is_decoded: arithmetic follows
-    the last layer with weights, so that boxes are in pixels or shares. with_softmax: for each output, whether a
-    softmax does.
+    the last layer with weights, so that boxes are in pixels or shares. with_softmax: whether a softmax does, for
+    each output.
     """
 
     shapes: Shapes
@@ -103,7 +103,7 @@ def _is_ultraface(facts: OutputFacts) -> bool:
 
 
 def _is_ssd(facts: OutputFacts) -> bool:
-    return _is_pair(facts) and facts.is_decoded and any(facts.with_softmax)
+    return _is_pair(facts) and facts.is_decoded and facts.with_softmax[scores_first(facts.shapes)[0]]
 
 
 def _is_boxes(facts: OutputFacts) -> bool:

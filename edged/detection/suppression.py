@@ -1,5 +1,6 @@
 """Suppress boxes that overlap with a better one, by OpenCV."""
 
+import cv2
 import numpy as np
 
 from edged.detection.candidates import Candidates, Indices
@@ -21,8 +22,6 @@ def suppressed(candidates: Candidates, overlap: float, across: Across, most: int
 
 def _kept(candidates: Candidates, overlap: float, across: Across) -> Indices:
     """Return the places of those that stay, in their order."""
-    import cv2  # a worker of a classifier does not need it
-
     boxes = candidates.boxes.astype(np.float64)
     boxes[:, 2:] -= boxes[:, :2]  # OpenCV takes widths and heights
     scores = candidates.scores

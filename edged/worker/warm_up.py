@@ -123,6 +123,8 @@ def warm_up(runtime: ModelRuntime, part: ModelPart, worker: WorkerConfig) -> tup
         start = time.perf_counter()
         outputs = runtime.submit(frames).wait().outputs
     forward_s = time.perf_counter() - start
+    if part.model and part.model.detector and not part.end:
+        part.model.detector.warm_up()
     known = SelfCheck(frames[:1], outputs[:1])
     if not np.isfinite(known.outputs).all() and "fp16" not in worker.precision:  # which has no number beyond 65504
         _check_nan(runtime.device_name, part, known)

@@ -1,0 +1,53 @@
+"""Layouts of outputs, told from each other by shapes and by what the last operators do."""
+
+import pytest
+
+from edged.detection.decoders import Shapes
+from edged.detection.recognition import OutputFacts, fits, recognised
+from edged.messages.detection import Decode
+
+SIZE = (640, 640)  # 8,400 cells in steps of 8, 16 and 32; 8,500 with steps of 64
+
+
+def facts(*shapes: tuple[int, ...], is_decoded: bool = False, softmax_of: int | None = None) -> OutputFacts:
+    return OutputFacts(shapes, SIZE, is_decoded, tuple(index == softmax_of for index in range(len(shapes))))
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (facts((8400, 85)), "yolox"),
+        (facts((8400, 85), is_decoded=True), "yolo"),  # YOLOv6
+        (facts((25200, 85), is_decoded=True), "yolo"),  # YOLOv5, YOLOv7
+        (facts((84, 8400), is_decoded=True), "yolo"),  # YOLOv8 and later
+        (facts((8500, 112)), "nanodet"),
+        (facts((85, 40, 40)), "fastestdet"),
+        (facts((8400, 80), (8400, 4), is_decoded=True), "boxes"),
+        (facts((8400, 4), (8400, 80), is_decoded=True), "boxes"),
+        (facts((3000, 21), (3000, 4), is_decoded=True, softmax_of=0), "ssd"),
+        (facts((3000, 4), (3000, 21), is_decoded=True, softmax_of=1), "ssd"),
+        (facts((8400, 4), (8400, 80), is_decoded=True, softmax_of=0), "boxes"),  # of distances, as in YOLO-NAS
+        (facts((1000,)), None),
+        (facts((300, 6), is_decoded=True), None),
+        (facts((8400, 80), (8400, 4), (1,), is_decoded=True), None),
+        (facts((25200, 85)), None),  # not decoded
+    ],
+)
+def test_what_outputs_are(found: OutputFacts, expected: Decode | None) -> None:
+    assert recognised(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("decode", "shapes", "expected"),
+    [
+        ("yolo", ((1000, 25),), True),  # of other strides than the usual ones
+        ("yolo", ((1000, 4),), False),
+        ("ssd", ((10, 4), (10, 21)), True),
+        ("ssd", ((10, 4), (11, 21)), False),
+        ("boxes", ((8400, 84),), False),
+        ("yolox", ((8401, 85),), False),
+        ("yolox", ((8500, 85),), False),
+    ],
+)
+def test_what_may_be_named(decode: Decode, shapes: Shapes, expected: bool) -> None:
+    assert fits(decode, facts(*shapes)) is expected
