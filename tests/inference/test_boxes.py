@@ -18,7 +18,6 @@ from edged.pictures.placement import Placement
 from edged.pictures.prepare import placement, prepare
 from tests.cli.command import DEVICES
 from tests.cli.models import small_network
-from tests.conftest import shared_data
 from tests.model.detectors import DETECTORS, detector_file
 from tests.model.onnx_files import onnxruntime_all_outputs
 
@@ -100,8 +99,8 @@ def test_outputs_that_are_not_finite_are_reported(tmp_path: Path) -> None:
     ("name", "decode", "least"),
     [("yolox_nano", "yolox", 100), ("FastestDet", "fastestdet", 100), ("ultraface_rfb_320", "ultraface", 20)],
 )
-def test_real_detectors_find_what_onnxruntime_finds(name: str, decode: str, least: int) -> None:
-    folder = shared_data() / "detection"
+def test_real_detectors_find_what_onnxruntime_finds(shared_data: Path, name: str, decode: str, least: int) -> None:
+    folder = shared_data / "detection"
     path = folder / f"{name}.onnx"
     loaded = load_model(config.ModelConfig(path=path))
     count = 0
