@@ -14,6 +14,7 @@ ANY, TEXT, A_LIST, TRUE = "(?s:.*)", r"[^\[{].*", r"\[.*", "true|yes|on"
 PIXELS = r"(\d+) ?[x×*, ] ?(\d+)"
 PORT = r"\d{1,5}"
 A_FILE = r"(.*\.onnx(?:\.\w+)?|.*/.*)"
+OF_A_RECORDER = "edged does not record; what a detector reports stands in model: take it out"
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,7 @@ HABITS = (
     Habit("cameras.*.snapshots", ANY, "write snapshot: {{}}"),
     Habit("cameras.*.loop|repeat", ANY, "write at_end: loop"),
     Habit("cameras.*.enabled|enable", ANY, "every camera in the file is on: comment out one that shall be off"),
-    Habit(
-        "cameras.*.record|objects|audio|live|review", ANY, "edged neither records nor detects objects: take it out"
-    ),
+    Habit("cameras.*.record|objects|audio|live|review", ANY, OF_A_RECORDER),
     # the model, as in Frigate, ultralytics and onnxruntime
     Habit("model", A_FILE, "write model: {{path: {0}}}"),
     Habit("model", f"({TEXT})", "write model: {{name: {0}}}, or path: before the name of a file"),
@@ -109,11 +108,7 @@ HABITS = (
     Habit("journal", TEXT, "write journal: {{path: FILE}}"),
     Habit("log.level", ANY, "set it by the variable EDGED_LOG_LEVEL=debug, or `edged run --verbose`"),
     Habit("log", TEXT, "write log: {{format: json}}; the level is the variable EDGED_LOG_LEVEL=debug"),
-    Habit(
-        "record|objects|detect|birdseye|go2rtc|review",
-        ANY,
-        "edged neither records nor detects objects: take it out",
-    ),
+    Habit("record|objects|detect|birdseye|go2rtc|review", ANY, OF_A_RECORDER),
     Habit("logger|logging|log_level", ANY, "write log:, or set the variable EDGED_LOG_LEVEL=debug for the level"),
 )
 

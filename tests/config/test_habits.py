@@ -34,7 +34,7 @@ HABITUAL = [
     ("cameras: {door: {source: 0, snapshots: {enabled: true}}}", "write snapshot: {}"),
     ("cameras: {door: {source: a.mp4, loop: true}}", "unknown key 'loop'; write at_end: loop"),
     ("cameras: {door: {source: 0, enabled: false}}", "comment out one that shall be off"),
-    ("cameras: {door: {source: 0, record: {enabled: true}}}", "unknown key 'record'; edged neither records nor"),
+    ("cameras: {door: {source: 0, record: {enabled: true}}}", "unknown key 'record'; edged does not record"),
     ("model: nets/own.onnx", "found 'nets/own.onnx'; write model: {path: nets/own.onnx}"),
     ("model: digits", "found 'digits'; write model: {name: digits}, or path: before"),
     ("model: {weights: own.onnx}", "unknown key 'weights'; write path:"),
@@ -77,7 +77,10 @@ HABITUAL = [
     ("journal: /var/lib/edged/j.sqlite", "write journal: {path: FILE}"),
     ("log: {level: debug}", "set it by the variable EDGED_LOG_LEVEL=debug, or `edged run --verbose`"),
     ("log: debug", "write log: {format: json}; the level is the variable EDGED_LOG_LEVEL=debug"),
-    ("objects: {track: [person]}", "unknown key 'objects'; edged neither records nor detects objects"),
+    (
+        "objects: {track: [person]}",
+        "unknown key 'objects'; edged does not record; what a detector reports stands in model",
+    ),
     ("logger: {default: info}", "unknown key 'logger'; write log:, or set the variable EDGED_LOG_LEVEL=debug"),
 ]
 
