@@ -6,9 +6,9 @@ from pathlib import Path
 
 from edged.errors import ConfigError
 from edged.messages import Box
-from edged.pictures.decode import read_picture
 from edged.pictures.draw import SUFFIXES, DrawnBox, draw_boxes, write_picture
 from edged.pictures.folders import is_picture_name
+from edged.pictures.prepare import Pixels
 from edged.system.files import writing
 
 
@@ -26,11 +26,11 @@ class Drawing:
             with writing(f"--draw {target}"):
                 target.mkdir(parents=True, exist_ok=True)
 
-    def write(self, path: Path, boxes: Iterable[Box], *, upright: bool) -> None:
-        """Write the picture `path` with these boxes. Raises ImageError."""
+    def write(self, path: Path, picture: Pixels, boxes: Iterable[Box]) -> None:
+        """Write a `picture` with these boxes, by the name of its file `path`. Raises ImageError."""
         drawn = [DrawnBox(f"{box.label} {box.score:.2f}", box.index, box.box) for box in boxes]
-        picture = draw_boxes(read_picture(path, upright=upright), drawn)
-        write_picture(self._target if self._is_file else self._target / self._new_name(path), picture)
+        target = self._target if self._is_file else self._target / self._new_name(path)
+        write_picture(target, draw_boxes(picture, drawn))
 
     def _new_name(self, path: Path) -> str:
         """Return the picture's name, with a number if one of another folder has it, too."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edged.cli.model_options import SOURCES, add_input_options, given_keys, model_config
+from edged.cli.model_options import SOURCES, add_input_options, answers_as_object, given_keys, model_config
 from edged.cli.model_section import config_lines, config_of
 from edged.cli.options import add_example, add_json
 from edged.errors import ModelError
@@ -198,9 +198,8 @@ def _model_as_object(named: str, given: Mapping[str, Any], model: Model) -> dict
 
 def _answers_as_object(model: Model) -> dict[str, Any]:
     if model.detector:
-        return {"task": "detect", "decode": model.detector.decode, "decoding": model.detector.described}
-    rule = score_rule(model)
-    return {"task": "classify", "scores": rule.kind, "scoring": rule.described}
+        return {"task": "detect", "decode": model.detector.decode, **answers_as_object(model)}
+    return {"task": "classify", "scores": score_rule(model).kind, **answers_as_object(model)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

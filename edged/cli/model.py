@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from edged.cli.given_metadata import given_metadata, replaced_by
-from edged.cli.model_options import add_input_options, given_keys, validated
+from edged.cli.model_options import add_input_options, answers_as_object, given_keys, validated
 from edged.cli.options import add_example, add_json
 from edged.errors import ConfigError, ModelError
 from edged.model.metadata import encode
@@ -53,11 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         prepared = {
             "classes": len(model.labels),
             "preparation": model.input.described,
-            **(
-                {"decoding": model.detector.described}
-                if model.detector
-                else {"scoring": score_rule(model).described}
-            ),
+            **answers_as_object(model),
         }
         print(json.dumps({"file": str(target), "name": name, **prepared}, ensure_ascii=False))
         return 0

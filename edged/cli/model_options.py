@@ -35,6 +35,12 @@ def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") 
 def add_input_options(parser: argparse.ArgumentParser, title: str) -> None:
     """Add the keys of the config's `model:`, except the model itself."""
     group = parser.add_argument_group(title)
+    _add_preparation(group)
+    _add_answers(group)
+
+
+def _add_preparation(group: "argparse._ArgumentGroup") -> None:
+    """Add how pictures become the network's input."""
     group.add_argument(
         "--preprocess", choices=get_args(Preprocess), help="preset for --resize to --std, as in the config"
     )
@@ -61,6 +67,10 @@ def add_input_options(parser: argparse.ArgumentParser, title: str) -> None:
         metavar="A,B,C",
         help="standard deviation, like --mean",
     )
+
+
+def _add_answers(group: "argparse._ArgumentGroup") -> None:
+    """Add what the network's outputs are."""
     group.add_argument("--labels", type=Path, metavar="FILE", help="text file with one label a line, or JSON")
     group.add_argument(
         "--scores",
@@ -110,6 +120,15 @@ def show_preparation(model: "Model") -> None:
         warn(default_warning(model.input.described, ON_COMMAND_LINE))
         return
     note(f"pictures are prepared as {model.input.described} ({SOURCES[model.prepared_by]})")
+
+
+def answers_as_object(model: "Model") -> dict[str, str]:
+    """Return in words, for JSON, how boxes or scores follow from the network's outputs."""
+    from edged.model.scores import score_rule
+
+    if model.detector:
+        return {"decoding": model.detector.described}
+    return {"scoring": score_rule(model).described}
 
 
 def _show_scores(model: "Model") -> None:

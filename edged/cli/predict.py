@@ -9,7 +9,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edged.cli.model_options import add_model_options, given_model, show_preparation
+from edged.cli.model_options import add_model_options, answers_as_object, given_model, show_preparation
 from edged.cli.options import add_example, add_json, add_no_exif, positive
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
 from edged.messages import Box, Label
@@ -20,7 +20,7 @@ from edged.system.terminal import warn
 
 if TYPE_CHECKING:  # loaded when there is a picture to classify
     from edged.cli.drawing import Drawing
-    from edged.inference.classifier import Classifier, Floats
+    from edged.inference.classifier import Classifier, Floats, Pixels
     from edged.model.package import Model
 
 
@@ -72,11 +72,11 @@ def run(arguments: argparse.Namespace) -> int:
     classifier = _open_device(model, arguments.device)
     answers = []
     for path in _pictures_in(arguments.pictures):
-        answer = _answer(path, classifier, arguments)
+        picture, answer = _answer(path, classifier, arguments)
         answers.append(answer)
         _print(answer, model, classifier.device, as_json=arguments.json)
-        if drawing and not answer.error:
-            drawing.write(path, answer.boxes, upright=not arguments.no_exif)
+        if drawing and picture is not None and not answer.error:
+            drawing.write(path, picture, answer.boxes)
     if arguments.raw:
         _write_raw(arguments.raw, answers, prod(model.graph.shapes[model.graph.output]))
     return next((answer.error.exit_code for answer in answers if answer.error), 0)
@@ -123,7 +123,8 @@ def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
         yield from (pictures_in(path) or [path]) if path.is_dir() else [path]
 
 
-def _answer(path: Path, classifier: "Classifier", arguments: argparse.Namespace) -> Answer:
+def _answer(path: Path, classifier: "Classifier", arguments: argparse.Namespace) -> tuple["Pixels | None", Answer]:
+    """Compute a picture; return it, too, if it can be read."""
     from edged.pictures.decode import read_picture
 
     try:
@@ -131,11 +132,11 @@ def _answer(path: Path, classifier: "Classifier", arguments: argparse.Namespace)
         picture = read_picture(path, upright=not arguments.no_exif)
         answer = Answer(path, picture.shape[1::-1], classifier.outputs(picture))
     except ImageError as error:
-        return Answer(path, error=error)
+        return None, Answer(path, error=error)
     try:
-        return _with_results(answer, classifier, arguments.top)
+        return picture, _with_results(answer, classifier, arguments.top)
     except ModelError as error:
-        return replace(answer, error=ModelError(f"{path}: {error}"))
+        return picture, replace(answer, error=ModelError(f"{path}: {error}"))
 
 
 def _with_results(answer: Answer, classifier: "Classifier", most: int) -> Answer:
@@ -207,17 +208,9 @@ def _as_object(answer: Answer, model: "Model", device: str) -> dict[str, object]
             "random_weights": model.random_weights,
             "preparation": model.input.described,
             "prepared_by": model.prepared_by,
-            **_rule_as_object(model),
+            **answers_as_object(model),
         },
     }
-
-
-def _rule_as_object(model: "Model") -> dict[str, str]:
-    from edged.model.scores import score_rule
-
-    if model.detector:
-        return {"decoding": model.detector.described}
-    return {"scoring": score_rule(model).described}
 
 
 def _write_raw(path: Path, answers: Sequence[Answer], outputs: int) -> None:

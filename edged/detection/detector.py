@@ -47,6 +47,11 @@ class Detector:
     size: Size
     limits: BoxLimits
 
+    @property
+    def begins(self) -> tuple[int, ...]:
+        """Return where each output begins in the vector of all; the first one is at 0."""
+        return (0, *accumulate(map(prod, self.shapes[:-1])))
+
     def boxes(self, outputs: Floats, in_picture: InPicture) -> tuple[FoundBox, ...]:
         """Return the boxes of one frame's outputs [values], best first."""
         found = self.without_overlaps(self.candidates(outputs))
@@ -77,8 +82,7 @@ class Detector:
         return found.chosen(np.flatnonzero(found.scores >= thresholds[found.classes]))
 
     def _split(self, outputs: NDArray[np.float32]) -> Outputs:
-        ends = list(accumulate(map(prod, self.shapes)))
-        parts: Sequence[Floats] = np.split(outputs.reshape(-1), ends[:-1])
+        parts: Sequence[Floats] = np.split(outputs.reshape(-1), self.begins[1:])
         return [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
     @property

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from math import prod
 from typing import Self
 
@@ -57,8 +56,7 @@ class ModelPart:
     @property
     def output_begins(self) -> tuple[int, ...]:
         """Return where each output of the file begins in the vector of all; the first one is at 0."""
-        shapes = self.model.detector.shapes if self.model and self.model.detector and not self.end else ((),)
-        return (0, *accumulate(map(prod, shapes[:-1])))
+        return self.model.detector.begins if self.model and self.model.detector and not self.end else (0,)
 
     @property
     def frame_shape(self) -> Shape:

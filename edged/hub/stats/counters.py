@@ -120,7 +120,8 @@ class JobFigures:
         The metrics show it after the next `count`.
         """
         device_s = answer.upload_s + answer.forward_s + answer.download_s
-        self._new.append((worker, frames, seconds, device_s, getattr(answer, "decode_s", 0.0)))
+        decode_s = answer.decode_s if isinstance(answer, Scores) else 0.0
+        self._new.append((worker, frames, seconds, device_s, decode_s))
         if len(self._new) == JOBS_TOGETHER:
             self.count()
 
