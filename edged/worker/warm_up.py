@@ -28,11 +28,15 @@ TOLERANCE = 1e-3  # share of the largest output: more than rounding ever changes
 
 @dataclass(eq=False)
 class SelfCheck:
-    """Checks the device by a known answer. `outputs`: its answer to `frames` at its start."""
+    """Checks the device by a known answer. `outputs`: its answer to `frames` at its start.
+
+    `begins`: where each output of the network begins among them; each is compared by its own range.
+    """
 
     frames: Images | Features
     outputs: Outputs
     _checked_ns: int = field(default_factory=now_ns)
+    begins: tuple[int, ...] = (0,)
 
     def check(self, runtime: ModelRuntime, every_s: float) -> None:
         """Check the answer again if the last check is long ago, which takes one or two jobs.
@@ -44,10 +48,14 @@ class SelfCheck:
             return
         self._checked_ns = now
         outputs = runtime.submit(self.frames).wait().outputs
-        if not _agree(outputs, self.outputs):
+        pairs = zip(self._split(outputs), self._split(self.outputs), strict=True)
+        if not all(_agree(one, other) for one, other in pairs):
             raise DeviceError(
                 f"{runtime.device_name} no longer gives the answer that it gave at its start to the same picture"
             )
+
+    def _split(self, outputs: Outputs) -> list[Outputs]:
+        return np.split(outputs.reshape(len(outputs), -1), self.begins[1:], axis=1)
 
 
 def _agree(one: Outputs, other: Outputs) -> bool:
@@ -125,7 +133,7 @@ def warm_up(runtime: ModelRuntime, part: ModelPart, worker: WorkerConfig) -> tup
     forward_s = time.perf_counter() - start
     if part.model and part.model.detector and not part.end:
         part.model.detector.warm_up()
-    known = SelfCheck(frames[:1], outputs[:1])
+    known = SelfCheck(frames[:1], outputs[:1], begins=part.output_begins)
     if not np.isfinite(known.outputs).all() and "fp16" not in worker.precision:  # which has no number beyond 65504
         _check_nan(runtime.device_name, part, known)
     return forward_s, known

@@ -1,6 +1,8 @@
 """A detector's answer to a job: the boxes of each frame, in the picture of its camera."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,17 +10,29 @@ import pytest
 from edged import config
 from edged.config import WorkerConfig
 from edged.energy.meter import JobEnergy
+from edged.errors import DeviceError
 from edged.messages import Job, Scores
 from edged.messages.detection import FoundBox
-from edged.model.model_part import whole_model
+from edged.model.model_part import Features, Images, whole_model
 from edged.model.package import load_model
-from edged.runtime.numpy_runtime import NumpyRuntime
+from edged.runtime.numpy_runtime import NumpyResult, NumpyRuntime
 from edged.worker.job_io import answer_to, classes_of, frames_of
-from edged.worker.warm_up import served_of
+from edged.worker.warm_up import SelfCheck, served_of, warm_up
 from tests.model.detectors import SIDE, detector_file
 
 WHOLE = (0.0, 0.0, float(SIDE), float(SIDE))
 UPPER_HALF = (0.0, 0.0, float(SIDE), SIDE / 2)
+
+
+class Answering(NumpyRuntime):
+    """A device that gives these outputs for every picture."""
+
+    def __init__(self, outputs: np.ndarray) -> None:
+        self._outputs = outputs
+
+    def submit(self, frames: Images | Features, *, features: bool = False, by_layer: bool = False) -> Any:
+        """Submit nothing."""
+        return SimpleNamespace(wait=lambda: NumpyResult(self._outputs, 0.0))
 
 
 def answered(folder: Path, job: Job, frames: np.ndarray) -> Scores:
@@ -76,6 +90,25 @@ def test_two_boxes_of_a_class_are_one_answer() -> None:
     ]
 
     assert [(each.index, each.score) for each in classes_of(boxes)] == [(2, 0.9), (0, 0.8)]
+
+
+def test_a_device_that_fails_in_scores_alone_is_found_beside_boxes_in_pixels(tmp_path: Path) -> None:
+    path = detector_file(tmp_path / "net.onnx", "ssd")
+    part = whole_model(load_model(config.ModelConfig(path=path)))
+    runtime, worker = NumpyRuntime(part), WorkerConfig(device="numpy")
+    _, known = warm_up(runtime, part, worker)
+    scores, boxes = known.begins
+    outputs = known.outputs.copy()
+    outputs[:, scores:boxes] += 0.01
+    outputs[:, boxes:] *= 640
+    right = known.outputs.copy()
+    right[:, boxes:] *= 640
+
+    one_wrong = SelfCheck(known.frames, outputs, 0, known.begins)
+
+    with pytest.raises(DeviceError, match="no longer gives the answer that it gave at its start"):
+        one_wrong.check(Answering(right), 0)
+    SelfCheck(known.frames, right, 0, known.begins).check(Answering(right), 0)
 
 
 def test_places_of_another_number_of_pictures_are_refused(tmp_path: Path) -> None:
