@@ -50,7 +50,7 @@ def main() -> int:
 def measure(case: Case, threads: int, arguments: argparse.Namespace, machine: MachineState) -> dict[str, Any]:
     """Start all contenders, one after the other, and let them take turns."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    log = LOGS / f"{case.name}-{threads}.log"
+    log = LOGS / f"{Path(case.name).stem}-{threads}.log"
     log.write_text("")
     facts: dict[str, dict[str, Any]] = {}
     with ExitStack() as processes:
@@ -66,7 +66,7 @@ def measure(case: Case, threads: int, arguments: argparse.Namespace, machine: Ma
         )
     rows = [{"name": name, "turns": []} | facts[name] | played.get(name, {}) for name in arguments.contenders]
     sizes = {"batch": case.batch, "flops": case.flops, "weight_bytes": case.weight_bytes}
-    return {"case": case.name, "threads": threads, **sizes, "columns": TURN_COLUMNS, "contenders": rows}
+    return {"case": Path(case.name).stem, "threads": threads, **sizes, "columns": TURN_COLUMNS, "contenders": rows}
 
 
 def _checked(contender: Contender, case: Case) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def versions_of(described: dict[str, str]) -> dict[str, dict[str, str]]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.peers", description=__doc__)
-    cases = f"MODEL[@SIZE][xBATCH] (default: {' '.join(CASES)})"
+    cases = f"MODEL[@SIZE][xBATCH] or FILE.onnx (default: {' '.join(CASES)})"
     parser.add_argument("--cases", nargs="+", default=CASES, metavar="CASE", help=cases)
     parser.add_argument("--threads", nargs="+", type=int, default=(2, 1), help="default: 2 1")
     parser.add_argument("--rounds", type=int, default=20, help="turns of each (default: 20)")

@@ -45,12 +45,16 @@ Run = Callable[[], Array]  # scores [batch, classes]; NaN where a contender has 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """`images` are uint8 [batch, height, width, 3]; `network` is simplified, its weights random or bundled."""
+    """`images` are uint8 [batch, height, width, 3]; `network` is simplified, its weights random or from a file.
+
+    name: as given. file: what the peers read, for a case that is a file, whose input has its channels first.
+    """
 
     name: str
     network: Graph
     model_input: Input
     images: NDArray[np.uint8]
+    file: Path | None = None
 
     @property
     def batch(self) -> int:
@@ -65,16 +69,18 @@ class Case:
     @cached_property
     def onnx(self) -> bytes:
         """The network as an ONNX file for this batch."""
+        if self.file is not None:
+            return self.file.read_bytes()
         return export(self.network, self.batch)
 
     @cached_property
     def quantized(self) -> Path:
         """The same with 8 bits, in QDQ form, by onnxruntime's tools; kept, since that takes long."""
-        path = QUANTIZED / f"{self.name}-{sha256(self.onnx).hexdigest()[:12]}.onnx"
+        path = QUANTIZED / f"{Path(self.name).stem}-{sha256(self.onnx).hexdigest()[:12]}.onnx"
         if not path.exists():
             QUANTIZED.mkdir(parents=True, exist_ok=True)
             floats = path.with_suffix(".floats")
-            floats.write_bytes(export(self.network, self.batch))
+            floats.write_bytes(self.onnx)
             quantizer = Quantizer(read_file(floats), Calibration(self.model_input, self.images, "minmax"))
             write_result(path, quantizer.quantize().path.read_bytes())
             quantizer.close()
@@ -102,18 +108,22 @@ class Case:
 
 
 def load_case(name: str) -> Case:
-    """A case by its name: resnet50@120, digits, resnet50@120x8. Raises ValueError, ModelError."""
+    """A case by its name: resnet50@120, digits, resnet50@120x8, FILE.onnx. Raises ValueError, ModelError."""
     settings, batch = parse_case(name)
     model = load_model(settings)
     shape = (batch, model.input.height, model.input.width, 3)
     images = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
-    return Case(name, model.graph, model.input, images)
+    return Case(name, model.graph, model.input, images, settings.path)
 
 
 def parse_case(name: str) -> tuple[config.ModelConfig, int]:
-    """The model that a case's name asks for, and the frames of a job. Raises ValueError."""
+    """The model that a case's name asks for, and the frames of a job, of a file one. Raises ValueError."""
+    if name.endswith(".onnx"):
+        return config.ModelConfig(path=Path(name)), 1
     found = re.fullmatch(r"([a-z]+\d*(?:_[a-z0-9]+)?)(?:@(\d+))?(?:x([1-9]\d*))?", name)
     if found is None:
-        raise ValueError(f"{name!r} is no case; expected MODEL[@SIZE][xBATCH], for example resnet50@120x8")
+        raise ValueError(
+            f"{name!r} is no case; expected MODEL[@SIZE][xBATCH], for example resnet50@120x8, or FILE.onnx"
+        )
     model, size, batch = found.groups()
     return config.ModelConfig(name=model, size=int(size) if size else None), int(batch or 1)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bench.peers.cases import Case, Run
+from edged.model.reference import Array
 
 
 def prepare(case: Case, threads: int, device: str, *, quantized: bool = False) -> Run:
@@ -13,4 +14,11 @@ def prepare(case: Case, threads: int, device: str, *, quantized: bool = False) -
     options.intra_op_num_threads = threads
     model = case.quantized.read_bytes() if quantized else case.onnx
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return lambda: np.asarray(session.run(None, {case.network.input: case.x})[0])
+
+    def run() -> Array:
+        outputs = session.run(None, {case.network.input: case.x})
+        return (
+            np.asarray(outputs[0]) if len(outputs) == 1 else np.concatenate([each.reshape(-1) for each in outputs])
+        )
+
+    return run

@@ -8,6 +8,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from bench.peers import onnxruntime_cpu
 from bench.peers.cases import load_case, parse_case
 from bench.peers.contender import Contender, MissingError, timed_runs
 from bench.peers.ncnn_model import ncnn_model, shuffled_parts
@@ -16,12 +17,23 @@ from bench.peers.table import section
 from edged.model.graph import Graph
 from edged.model.resnet import random_resnet
 from edged.system.machine_state import MachineState
+from tests.model.detectors import detector_file
 
 
 def test_a_case_names_its_model_size_and_batch() -> None:
     settings, batch = parse_case("resnet50@120x8")
 
     assert (settings.name, settings.size, batch) == ("resnet50", 120, 8)
+
+
+def test_a_file_is_a_case_that_the_peers_read_as_it_is(tmp_path: Path) -> None:
+    file = detector_file(tmp_path / "two_outputs.onnx", "ssd")
+    case = load_case(str(file))
+
+    found = onnxruntime_cpu.prepare(case, 1, "cpu")()
+
+    assert case.onnx == file.read_bytes()
+    assert case.error(found) < 1e-5
 
 
 @pytest.mark.parametrize("name", ["", "resnet50@", "resnet50x0", "resnet50@120 x8"])
