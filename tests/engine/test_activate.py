@@ -5,7 +5,7 @@ import pytest
 
 from edged.engine.variants.elementwise import ACTIVATE, ADD
 from edged.model import reference
-from edged.model.activations import FUNCTIONS, RELU, Activation
+from edged.model.activations import FUNCTIONS, RELU, SIGMOID, Activation
 from edged.model.graph import Activate, Add
 from tests.engine.lab import BLOCKS, Lab, random
 
@@ -38,6 +38,27 @@ def assert_computes(lab: Lab, kind: str, block: int) -> None:
 
     expected = reference.compute(operator, x.astype(np.float64))
     assert np.abs(found - expected).max() <= 3e-6 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("block", [1, 8])
+def test_a_sigmoid_is_exact_to_a_few_units_in_the_last_place_also_where_it_nears_0_and_1(
+    lab: Lab, block: int
+) -> None:
+    x = np.linspace(-87, 100, 8 * 4096, dtype=np.float32).reshape(1, 8, 64, 64)
+
+    found = lab.compute(ACTIVATE, Activate("activate", ("x",), "y", SIGMOID), [x], block=block)
+
+    assert np.abs(found * (1 + np.exp(-x.astype(np.float64))) - 1).max() < 4 * np.finfo(np.float32).eps
+
+
+@pytest.mark.parametrize("kind", ["sigmoid", "silu"])
+def test_numbers_whose_power_overflows_end_at_the_limits_of_a_sigmoid(lab: Lab, kind: str) -> None:
+    x = np.array([-1e6, -1000, -100, 100, 1000, 1e6], np.float32).reshape(1, 6, 1, 1)
+
+    found = lab.compute(ACTIVATE, Activate("activate", ("x",), "y", Activation(kind)), [x], block=8)
+
+    limits = np.array([0, 0, 0, 1, 1, 1], np.float32) * (1 if kind == "sigmoid" else x.ravel())
+    assert np.allclose(found.ravel(), limits, rtol=1e-6, atol=1e-30)
 
 
 @pytest.mark.deep
