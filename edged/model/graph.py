@@ -141,6 +141,14 @@ class Rearrange(Operator):
     strides: tuple[int, ...]
     offset: int = 0
 
+    @property
+    def sources(self) -> NDArray[np.int64]:
+        """Return the place of each value of the output in the input, both row-major."""
+        indices = np.full(1, self.offset, np.int64)
+        for size, stride in zip(self.sizes, self.strides, strict=True):
+            indices = (indices[:, np.newaxis] + np.arange(size, dtype=np.int64) * stride).reshape(-1)
+        return indices
+
 
 @dataclass(frozen=True, eq=False)
 class Product(Operator):

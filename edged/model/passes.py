@@ -25,6 +25,7 @@ from edged.model.graph import (
     QuantizedAdd,
     QuantizedConv,
 )
+from edged.model.movement_passes import fuse_slices, join_moves, nest_pools
 from edged.model.quantized_passes import QUANTIZED, fuse_quantized
 from edged.model.shapes import make_graph
 from edged.model.token_passes import fuse_gelu, fuse_scale
@@ -44,6 +45,9 @@ def simplify(graph: Graph) -> Graph:
     """
     for rewrite in (
         remove_identities,
+        fuse_slices,
+        join_moves,
+        nest_pools,
         fuse_gelu,
         fuse_scale,
         remove_unused,

@@ -258,15 +258,7 @@ def _join(operator: graph.Join, *inputs: Array) -> Array:
 
 @output_of.register
 def _rearrange(operator: graph.Rearrange, x: Array) -> Array:
-    return x.reshape(len(x), -1)[:, sources(operator)].reshape(len(x), *operator.shape)
-
-
-def sources(operator: graph.Rearrange) -> NDArray[np.int64]:
-    """Return the place of each value of the output in the input, both row-major."""
-    indices = np.full(1, operator.offset, np.int64)
-    for size, stride in zip(operator.sizes, operator.strides, strict=True):
-        indices = (indices[:, np.newaxis] + np.arange(size, dtype=np.int64) * stride).reshape(-1)
-    return indices
+    return x.reshape(len(x), -1)[:, operator.sources].reshape(len(x), *operator.shape)
 
 
 @output_of.register

@@ -19,7 +19,6 @@ from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Float32, Graph, Operator, Shape
 from edged.model.metadata import Metadata, encode
 from edged.model.package import Input
-from edged.model.reference import sources
 from edged.train.training_operators import folded
 
 X, BEFORE = "x", "before"  # what the activation reads, and what the step before wrote
@@ -232,7 +231,7 @@ class _Nodes:
     @write.register
     def _rearrange(self, operator: operators.Rearrange) -> None:
         name, output = operator.name, operator.output
-        indices = self._constant(f"{name}.places", sources(operator))
+        indices = self._constant(f"{name}.places", operator.sources)
         shape = self._constant(f"{name}.shape", np.array([0, *operator.shape], np.int64))
         self._node("Flatten", f"{name}.flat", operator.inputs, f"{output}.flat", axis=1)
         self._node("Gather", f"{name}.picked", [f"{output}.flat", indices], f"{output}.picked", axis=1)

@@ -1,23 +1,21 @@
 /* The channels of IN become those of OUT from FIRST_CHANNEL on; a launch for each input, in their order.
  *
  * Where FIRST_CHANNEL begins a block, whole vectors move, and the zeros beyond the last channel of IN with them: the
- * next input overwrites those that are its own. A work-item a run of pixels of a block of IN.
+ * next input overwrites those that are its own. A work-item a run of pixels of TOGETHER blocks of IN.
  */
 #include "layout.cl"
 
 #ifndef FIRST_CHANNEL
 #define FIRST_CHANNEL 0
 #endif
+#ifndef TOGETHER
+#define TOGETHER 1
+#endif
 #define SHIFT (FIRST_CHANNEL % OUT_BLOCK)  /* channels of OUT's block that are before the first of IN */
 
-KERNEL void concat(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
+void copy_run(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out, int frame, int block, int run)
 {
-    const int run = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
-    const int y = ROW_OF(run);
-    if (y >= OUT_HEIGHT)
-        return;
-
-    const int first = FIRST_CHANNEL / OUT_BLOCK + block;
+    const int y = ROW_OF(run), first = FIRST_CHANNEL / OUT_BLOCK + block;
     for (int x = START_OF(run); x < END_OF(run); x++) {
         const vector v = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x));
 #if SHIFT == 0
@@ -30,7 +28,17 @@ KERNEL void concat(__global const STORED(IN) *restrict in, __global STORED(OUT) 
                 STORE(OUT, ((float *)&v)[OUT_BLOCK - SHIFT + c], out, PIXEL(OUT, frame, first + 1, y, x) * OUT_BLOCK + c);
 #endif
     }
-    if (FIRST_CHANNEL == 0 && run == 0 && block == 0)
+}
+
+KERNEL void concat(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
+{
+    const int run = get_global_id(0), frame = FRAME_ID, plane = PLANE_ID;
+    if (ROW_OF(run) >= OUT_HEIGHT)
+        return;
+
+    for (int block = plane * TOGETHER; block < min((plane + 1) * TOGETHER, IN_BLOCKS); block++)
+        copy_run(in, out, frame, block, run);
+    if (FIRST_CHANNEL == 0 && run == 0 && plane == 0)
         for (int each = 0; each < OUT_BLOCKS; each++)
             clear_halo(out, frame, each);
 }

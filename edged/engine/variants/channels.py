@@ -4,9 +4,10 @@ from itertools import accumulate
 
 import numpy as np
 
+from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Tensor
-from edged.engine.variants.pixelwise import Runs, across_channels, same_blocks, with_constants
+from edged.engine.variants.pixelwise import ITEMS_PER_CORE, Runs, across_channels, same_blocks, with_constants
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Concat, ReduceChannels, SelectChannels, Softmax
 from edged.model.reference import REDUCTIONS
@@ -22,15 +23,24 @@ def _concat(site: Site[Concat], parameters: Parameters) -> tuple[Launch, ...]:
 
 def _copy(site: Site[Concat], source: Tensor, first: int) -> Launch:
     runs = Runs(site.output, site.device)
+    together = _blocks_together(site, source, runs)
+    where = {"RUN": runs.length, "FIRST_CHANNEL": first, "TOGETHER": together}
     return Launch(
         kernel="concat",
         operator=site.operator.name,
-        defines={**source.defines("IN"), **site.output.defines("OUT"), "RUN": runs.length, "FIRST_CHANNEL": first},
+        defines={**source.defines("IN"), **site.output.defines("OUT"), **where},
         arguments=(source, site.output),
         items=runs.count,
-        planes=source.blocks,
+        planes=ceil_div(source.blocks, together),
         group=runs.group,
     )
+
+
+def _blocks_together(site: Site[Concat], source: Tensor, runs: Runs) -> int:
+    """Return how many blocks a work-item copies: on a CPU many of a vector, whose blocks are a few bytes each."""
+    if site.device.kind != "cpu":
+        return 1
+    return min(source.blocks, ceil_div(runs.count * source.blocks, ITEMS_PER_CORE * site.device.compute_units))
 
 
 CONCAT = Variant("concat", _concat, can_compute=same_blocks)

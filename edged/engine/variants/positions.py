@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.launch import Launch, Weights
-from edged.engine.layout import Tensor, image_shape, to_memory
-from edged.engine.variants.pixelwise import Runs, pixelwise, same_blocks, with_constants
+from edged.engine.layout import NO_HALO, Tensor, image_shape, to_memory
+from edged.engine.variants.pixelwise import Runs, across_channels, pixelwise, same_blocks, with_constants
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Flatten, Float32, Interpolate, Join, Rearrange
-from edged.model.reference import sources
 
 Places = NDArray[np.int32]
 
@@ -43,8 +42,19 @@ def _rearrange(site: Site[Rearrange], parameters: Parameters) -> tuple[Launch, .
         table = _table(operator, source, target)
         return np.ascontiguousarray(table[..., 0] if is_whole else table)
 
-    constants = Weights(pack, whole=np.int32)
-    return (with_constants("rearrange", site, constants, {"WHOLE_BLOCKS": int(is_whole)}),)
+    constants, defines = Weights(pack, whole=np.int32), {"WHOLE_BLOCKS": int(is_whole)}
+    if (target.height, target.width, target.halo) != (1, 1, NO_HALO):
+        return (with_constants("rearrange", site, constants, defines),)
+    launch = across_channels("rearrange", replace(site, output=_as_row(target)), defines, [constants])
+    return (replace(launch, arguments=(source, constants, target)),)
+
+
+def _as_row(vector: Tensor) -> Tensor:
+    """Return a vector as a row of pixels, which lies in memory the same way: a block of it is a pixel.
+
+    So a work-item writes many blocks, and not one alone.
+    """
+    return replace(vector, channels=vector.block, width=vector.blocks)
 
 
 @lru_cache(maxsize=1024)
@@ -62,7 +72,7 @@ def _table(operator: Rearrange, source: Tensor, target: Tensor) -> Places:
 
     Beyond the last channel −1.
     """
-    flat = sources(operator).reshape(target.channels, target.height, target.width)
+    flat = operator.sources.reshape(target.channels, target.height, target.width)
     channel, pixel = np.divmod(flat, source.height * source.width)
     y, x = np.divmod(pixel, source.width)
     block, lane = np.divmod(channel, source.block)
