@@ -17,7 +17,7 @@ LIMIT_S = 600.0
 
 
 def run_apart(
-    module: str, device: Device, request: Mapping[str, str], doing: str, within_s: float = LIMIT_S
+    module: str, device: Device, request: Mapping[str, Any], doing: str, within_s: float = LIMIT_S
 ) -> None:
     """Run `module` with a request, which it reads by `read_request`, and wait for it.
 

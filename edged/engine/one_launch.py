@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from edged.engine.compile_apart import compile_one_launch
 from edged.engine.composition import Composition, compose, compositions, pause_on
 from edged.engine.device import Device
 from edged.engine.executable import Executable, Step
@@ -136,7 +137,7 @@ class Composer:
         for composition in reversed(self._compositions):  # so that the indices of those before stay valid
             source = compose(composition.kernels, len(self._weights), pause_on(self._device))
             if apart and not self._programs.has(source):
-                self._programs.compile_apart(source)
+                compile_one_launch(self._programs, source)
             for slot, step in zip(slots, self._steps(composition, source), strict=True):
                 slot[composition.first : composition.first + len(composition.kernels)] = [step]
         self._programs.save()

@@ -1,11 +1,10 @@
-"""Load kernels from the cache of binaries, or compile them, in this process or in one of their own.
+"""Load kernels from the cache of binaries, or compile them.
 
 One program per kernel, so that an edit recompiles one.
 """
 
 import json
 import logging
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -15,13 +14,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from edged.engine.apart import read_request, run_apart
 from edged.engine.compiling import build, compile_source, shortened
-from edged.engine.device import POCL, Device, open_device
+from edged.engine.device import POCL, Device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
 from edged.system.disk_cache import CacheEntries
-from edged.system.plain_text import counted
 
 log = logging.getLogger(__name__)
 # a terminal shows what begins with "compiling" as one changing line, which any other message of this name erases
@@ -47,10 +44,6 @@ WIDE_VECTORS = """#ifdef __has_warning
 #endif
 #endif
 """
-COMPILER_PROCESS = "edged.engine.programs"
-
-LOWEST_PRIORITY = 19
-KILLED_FIRST = "1000"  # proc(5), oom_score_adj
 
 
 class Binaries:
@@ -123,33 +116,30 @@ class Programs:
 
     def __init__(self, context: Any, device: Device, binaries: Binaries) -> None:
         self._context = context
-        self._device = device
+        self.device = device
         self._standard = compiler_options(device)
+        self.folder = binaries.directory
         self._binaries = binaries
         self._built: dict[str, Any] = {}
         self._fresh: dict[str, Any] = {}
 
     def kernel(self, launch: Launch) -> Any:
         """Return a new kernel object for `launch`. Raises DeviceError if the driver rejects the source."""
-        with device_errors(self._device.name, f"compiling {launch.kernel} for {launch.operator}"):
+        with device_errors(self.device.name, f"compiling {launch.kernel} for {launch.operator}"):
             return cl.Kernel(self._program(source_of(launch.kernel), self._options(launch)), launch.kernel)
 
     def composed(self, source: str) -> Any:
         """Return a new kernel object for a composition. Raises DeviceError if the driver rejects the source."""
         is_new = not self.has(source)
         with (
-            device_errors(self._device.name, "compiling a network for one launch"),
-            _progress_of(f"a network for one launch on {self._device.name}") if is_new else nullcontext(),
+            device_errors(self.device.name, "compiling a network for one launch"),
+            progress_of(f"a network for one launch on {self.device.name}") if is_new else nullcontext(),
         ):
             return cl.Kernel(self._program(source, list(self._standard)), "one_launch")
 
     def has(self, source: str) -> bool:
         """Return whether a composition need not be compiled."""
         return self._is_there(self._key(source, list(self._standard)), list(self._standard))
-
-    def compile_apart(self, source: str) -> None:
-        """Compile a composition into the cache, in another process. Raises DeviceError."""
-        compile_apart(self._device, self._binaries.directory, source)
 
     def fitting(self, launch: Launch) -> tuple[Launch, Any]:
         """Return `launch` with a work-group that the device supports for this kernel, and a kernel object for it.
@@ -162,24 +152,16 @@ class Programs:
             kernel = self.kernel(launch)
         return launch, kernel
 
-    def prepare(self, launches: Sequence[Launch]) -> None:
-        """Load or compile the programs of all launches, and log progress from time to time. Raises DeviceError."""
+    def missing(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Return a launch for each program that would have to be compiled."""
         programs = {self._key(source_of(one.kernel), self._options(one)): one for one in launches}
-        missing = [one for key, one in programs.items() if not self._is_there(key, self._options(one))]
-        if not missing:
-            return
-        what = f"{counted(len(missing), 'kernel')} for {self._device.name}"
-        with _progress_of(what):
-            for done, launch in enumerate(missing, 1):
-                self.fitting(launch)
-                self.save()
-                progress.info("compiling %s: %d done", what, done)
+        return [one for key, one in programs.items() if not self._is_there(key, self._options(one))]
 
     def save(self) -> None:
         """Save newly compiled programs. Call it once the kernels exist: some drivers compile only then."""
         try:
             for key, program in self._fresh.items():
-                with device_errors(self._device.name, "returning a compiled program"):
+                with device_errors(self.device.name, "returning a compiled program"):
                     binary = program.get_info(cl.program_info.BINARIES)[0]
                 self._binaries.save(key, binary)
         except OSError as error:
@@ -187,7 +169,7 @@ class Programs:
         self._fresh.clear()
 
     def _largest_group(self, kernel: Any) -> int:
-        with device_errors(self._device.name, "reading the size of a work-group"):
+        with device_errors(self.device.name, "reading the size of a work-group"):
             limit = cl.kernel_work_group_info.WORK_GROUP_SIZE
             return int(kernel.get_work_group_info(limit, self._context.devices[0]))
 
@@ -213,20 +195,20 @@ class Programs:
             return None
 
     def _compile(self, key: str, source: str, options: list[str]) -> Any:
-        self._fresh[key] = compile_source(self._context, self._device, source, options)
+        self._fresh[key] = compile_source(self._context, self.device, source, options)
         return self._fresh[key]
 
     def _options(self, launch: Launch) -> list[str]:
         return [*self._standard, *launch.options]
 
     def _key(self, source: str, options: list[str]) -> str:
-        device = self._device
+        device = self.device
         parts = [*shortened(device, source, options), device.platform, device.name, device.version, device.driver]
         return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @contextmanager
-def _progress_of(what: str) -> Iterator[None]:
+def progress_of(what: str) -> Iterator[None]:
     """Log that `what` is compiled now, and how that ended."""
     progress.info("compiling %s", what)
     try:
@@ -235,28 +217,3 @@ def _progress_of(what: str) -> Iterator[None]:
         progress.info("failed to compile %s", what)
         raise
     progress.info("compiled %s", what)
-
-
-def compile_apart(device: Device, cache: Path, source: str) -> None:
-    """Compile `source` for `device` into the folder of programs `cache`, in another process.
-
-    A compiler takes seconds and memory, and may end its process. Raises DeviceError.
-    """
-    run_apart(COMPILER_PROCESS, device, {"cache": str(cache), "source": source}, "compilation for one launch")
-
-
-def main() -> None:
-    """Be the process of `compile_apart`: of the lowest priority, and the first to be killed where memory runs out.
-
-    Raises DeviceError.
-    """
-    device, request = read_request()
-    os.nice(LOWEST_PRIORITY)
-    Path("/proc/self/oom_score_adj").write_text(KILLED_FIRST)
-    programs = Programs(cl.Context([open_device(device)]), device, Binaries(Path(request["cache"])))
-    programs.composed(request["source"])
-    programs.save()
-
-
-if __name__ == "__main__":
-    main()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.config import Precision
+from edged.engine.compile_apart import prepare_programs
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
 from edged.engine.host_step import command_of
@@ -69,7 +70,7 @@ class Runtime:
         self._input, self._output, self._joined = plan.images, plan.output, plan.joined
         context, self._compute, upload = _open(device)
         programs = Programs(context, device, Binaries(folder))
-        programs.prepare(kernels_of(plan.launches))
+        prepare_programs(programs, kernels_of(plan.launches))
         executable = Executable(plan, context, device, programs, in_flight, packed, self._compute)
         self.costs = launch_costs(part.graph, plan, executable.weight_bytes.__getitem__)
         self._features = FeatureReader(plan, executable, self._compute)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.engine.compile_apart import prepare_programs
 from edged.engine.device import Device, open_device
 from edged.engine.executable import HOST_VISIBLE, ArenaParts
 from edged.engine.launch import Argument, Launch, Resident, Scalar, Weights
@@ -82,7 +83,7 @@ class TrainingDevice:
 
     def kernels(self, launches: Sequence[Launch]) -> list[tuple[Launch, Any]]:
         """Return each launch with a new kernel object, compiled now or before."""
-        self._programs.prepare(launches)
+        prepare_programs(self._programs, launches)
         return [self._programs.fitting(launch) for launch in launches]
 
 

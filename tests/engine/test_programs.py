@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from edged.engine.compile_apart import prepare_programs
 from edged.engine.compiling import build
 from edged.engine.device import POCL, Device, Kind, open_device
 from edged.engine.executable import Executable
@@ -125,7 +126,7 @@ def test_preparing_compiles_each_program_once_and_tells_how_far_it_is(
     caplog.set_level("INFO", "edged.compiling")
     wide = replace(LAUNCH, defines={"RUN": 2})
 
-    programs(device, tmp_path).prepare([LAUNCH, wide, LAUNCH])
+    prepare_programs(programs(device, tmp_path), [LAUNCH, wide, LAUNCH])
     assert [record.getMessage() for record in caplog.records] == [
         f"compiling 2 kernels for {device.name}",
         f"compiling 2 kernels for {device.name}: 1 done",
@@ -134,7 +135,7 @@ def test_preparing_compiles_each_program_once_and_tells_how_far_it_is(
     ]
     caplog.clear()
 
-    programs(device, tmp_path).prepare([LAUNCH, wide])
+    prepare_programs(programs(device, tmp_path), [LAUNCH, wide])
     assert not caplog.records
 
 
@@ -144,11 +145,11 @@ def test_an_interrupted_start_is_gone_on_with(
     broken = replace(LAUNCH, defines={"OUT_BLOCK": 1})  # and no OUT_WIDTH
     caplog.set_level("INFO", "edged.compiling")
     with pytest.raises(DeviceError):
-        programs(device, tmp_path).prepare([LAUNCH, broken])
+        prepare_programs(programs(device, tmp_path), [LAUNCH, broken])
     assert caplog.messages[-1] == f"failed to compile 2 kernels for {device.name}"
     monkeypatch.setattr(Programs, "_compile", None)
 
-    programs(device, tmp_path).prepare([LAUNCH])
+    prepare_programs(programs(device, tmp_path), [LAUNCH])
 
 
 @pytest.mark.parametrize(("limit", "group"), [(64, 64), (63, 32), (8, 8), (1, 1)])
