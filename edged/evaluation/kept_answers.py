@@ -4,31 +4,33 @@ import json
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import msgspec
 
-from edged.evaluation.figures import PictureAnswer
 from edged.system.exclusive_lock import try_lock
 from edged.system.files import why_not_trusted
 from edged.system.paths import cache_directory
 
 log = logging.getLogger(__name__)
 
+Answer = TypeVar("Answer")
 
-class KeptAnswers:
+
+class KeptAnswers(Generic[Answer]):
     """The answers of one evaluation, in the order of its pictures. `known`: those of an interrupted run.
 
     Two processes with the same evaluation do not share the file: the second one keeps nothing.
     """
 
-    def __init__(self, key: Sequence[object], folder: Path | None = None) -> None:
-        """`key`: everything that the answers depend on, as JSON values."""
+    def __init__(self, kind: type[Answer], key: Sequence[object], folder: Path | None = None) -> None:
+        """`key`: everything that the answers depend on, as JSON values. `kind`: of the answers, a dataclass."""
         digest = sha256(json.dumps(key).encode()).hexdigest()
         self._path = (folder or cache_directory() / "evaluations") / f"{digest}.jsonl"
-        self.known: list[PictureAnswer] = []
+        self._kind = kind
+        self.known: list[Answer] = []
         self._file = self._opened()
 
     def restart(self) -> None:
@@ -37,12 +39,12 @@ class KeptAnswers:
         if self._file is not None:
             os.ftruncate(self._file, 0)
 
-    def append(self, answers: Sequence[PictureAnswer]) -> None:
+    def append(self, answers: Sequence[Answer]) -> None:
         """Write further answers. If the disk refuses them, a warning is logged and nothing is kept."""
         if self._file is None:
             return
         try:
-            os.write(self._file, b"".join(json.dumps(asdict(each)).encode() + b"\n" for each in answers))
+            os.write(self._file, b"".join(msgspec.json.encode(each) + b"\n" for each in answers))
         except OSError as error:
             log.warning("%s: the answers cannot be kept: %s", self._path, error.strerror)
             self.remove()
@@ -81,16 +83,15 @@ class KeptAnswers:
             content = file.read()
         end = 0
         for line in content.splitlines(keepends=True):
-            answer = _answer_in(line)
+            answer = self._answer_in(line)
             if answer is None:
                 break
             self.known.append(answer)
             end += len(line)
         os.ftruncate(descriptor, end)
 
-
-def _answer_in(line: bytes) -> PictureAnswer | None:
-    try:
-        return msgspec.json.decode(line, type=PictureAnswer) if line.endswith(b"\n") else None
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
+    def _answer_in(self, line: bytes) -> Answer | None:
+        try:
+            return msgspec.json.decode(line, type=self._kind) if line.endswith(b"\n") else None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None

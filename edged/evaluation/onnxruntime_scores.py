@@ -1,5 +1,7 @@
 """The scores of onnxruntime, where that package is installed: another implementation to compare with."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.errors import ModelError
 from edged.model import reference
 from edged.model.model_file import is_compressed, read_content
 from edged.model.package import Input
@@ -18,35 +21,61 @@ QUIET = 4  # log level of onnxruntime: fatal errors only
 
 @dataclass(frozen=True, eq=False)
 class OtherScores:
-    """`scores`: all outputs, float32 [n, values]; None because of `problem`. `version`: of the package."""
+    """`scores`: all outputs, float32 [n, values]; None because of `problem`. `version`: of what computed them."""
 
-    version: str
+    version: str = ""
     scores: NDArray[np.float32] | None = None
     problem: str = ""
 
 
+class OnnxruntimeNetwork:
+    """A file that onnxruntime computes. `version`: of the package."""
+
+    def __init__(self, path: Path, model_input: Input) -> None:
+        """Raises ModelError if onnxruntime is not installed, or does not take the file."""
+        try:
+            import onnxruntime
+        except ImportError:
+            command = install_command("onnxruntime")
+            raise ModelError(f"onnxruntime is not installed: {command}") from None
+        self.version = str(onnxruntime.__version__)
+        self._model_input = model_input
+        with self._faults():
+            self._session = _opened(onnxruntime, path)
+
+    def outputs(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Compute pictures, uint8 RGB [n, height, width, 3], one by one: all outputs, float32 [n, values].
+
+        A file of float16 is computed in float16. Raises ModelError.
+        """
+        with self._faults():
+            return _outputs(self._session, reference.prepare(images, self._model_input))
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # it raises its own kinds, which have no common base
+            raise ModelError(f"onnxruntime {self.version} does not run it: {error}") from None
+
+
 def onnxruntime_scores(path: Path, model_input: Input, images: NDArray[np.uint8]) -> OtherScores:
-    """Compute a file by onnxruntime for pictures, uint8 RGB [n, height, width, 3], one by one.
-
-    It computes a file of float16 in float16.
-    """
+    """Compute a file by onnxruntime for pictures, uint8 RGB [n, height, width, 3], one by one."""
     try:
-        import onnxruntime
-    except ImportError:
-        return OtherScores("", problem=f"onnxruntime is not installed: {install_command('onnxruntime')}")
-    version = str(onnxruntime.__version__)
-    try:
-        scores = _scores(onnxruntime, path, reference.prepare(images, model_input))
-    except Exception as error:  # it raises its own kinds, which have no common base
-        return OtherScores(version, problem=f"onnxruntime {version} does not run it: {error}")
-    return OtherScores(version, scores)
+        network = OnnxruntimeNetwork(path, model_input)
+        return OtherScores(network.version, network.outputs(images))
+    except ModelError as error:
+        return OtherScores(problem=str(error))
 
 
-def _scores(onnxruntime: Any, path: Path, x: NDArray[np.float32]) -> NDArray[np.float32]:
+def _opened(onnxruntime: Any, path: Path) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = QUIET
     source = read_content(path) if is_compressed(path) else str(path)  # weights may lie beside a file
-    session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+
+def _outputs(session: Any, x: NDArray[np.float32]) -> NDArray[np.float32]:
     entry = session.get_inputs()[0]
     sizes = zip(entry.shape[1:], x.shape[1:], strict=True)
     if any(size != found for size, found in sizes if isinstance(size, int)):  # open sizes are names or None

@@ -2,15 +2,14 @@
 
 import argparse
 import json
-import time
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from edged.cli.cluster_options import cluster_of, messages_of_ray, node_options, preparation_of, worker_config
+from edged.cli.eval.kept_run import Evaluator, answered
 from edged.cli.eval.label_report import LabelReport
-from edged.cli.model_options import given_model, show_preparation
 from edged.errors import ConfigError, DataError, ImageError
 from edged.evaluation.evaluate import DeviceEvaluation
 from edged.evaluation.figures import BINS, PictureAnswer, figures_of, interval, worst
@@ -23,7 +22,7 @@ from edged.runtime.proven import open_proven
 from edged.system.disk_cache import code_sha256
 from edged.system.paths import cache_directory
 from edged.system.plain_text import counted, printable_json, printable_lines
-from edged.system.terminal import Progress, note, warn
+from edged.system.terminal import warn
 from edged.train.plots import as_text
 
 MATRIX = 16  # labels, of which a whole matrix is printed
@@ -146,22 +145,10 @@ class EvalReport:
         }
 
 
-class Evaluator(Protocol):
-    """Who evaluates pictures: a device of this host, or a cluster. `device`: known once there are answers."""
-
-    @property
-    def device(self) -> str: ...
-    @property
-    def key(self) -> list[object]: ...
-    def answers(self, pictures: Sequence[LabelledPicture]) -> Iterator[list[PictureAnswer]]: ...
-
-
-def run_evaluation(arguments: argparse.Namespace) -> int:
-    """Print the figures; return the exit code. Raises EdgedError, KeyboardInterrupt."""
-    model = given_model(arguments)
-    if model.random_weights:
-        raise ConfigError(f"{model.name} has random weights: it is right by chance only; give an ONNX file")
-    show_preparation(model)
+def run_evaluation(model: Model, arguments: argparse.Namespace) -> int:
+    """Print the figures of a classifier; return the exit code. Raises EdgedError, KeyboardInterrupt."""
+    if arguments.annotations:
+        raise ConfigError(f"--annotations: are for detectors, and {model.name} is a classifier: give --data alone")
     data = labelled_pictures(arguments.data.absolute() if arguments.ray else arguments.data, model.labels)
     _require_labels(model, data)
     if arguments.no_exif:
@@ -190,13 +177,13 @@ def _require_labels(model: Model, data: LabelledPictures) -> None:
         )
 
 
-def _here(model: Model, arguments: argparse.Namespace) -> Evaluator:
+def _here(model: Model, arguments: argparse.Namespace) -> Evaluator[LabelledPicture, PictureAnswer]:
     return DeviceEvaluation(
         model, open_proven(whole_model(model), worker_config(arguments)).runtime, arguments.batch
     )
 
 
-def _on_cluster(model: Model, arguments: argparse.Namespace) -> Evaluator:
+def _on_cluster(model: Model, arguments: argparse.Namespace) -> Evaluator[LabelledPicture, PictureAnswer]:
     from edged.evaluation.cluster import ClusterEvaluation
 
     data = arguments.data.absolute()
@@ -205,36 +192,28 @@ def _on_cluster(model: Model, arguments: argparse.Namespace) -> Evaluator:
 
 
 def _evaluate(
-    model: Model, evaluation: Evaluator, data: LabelledPictures, arguments: argparse.Namespace
+    model: Model,
+    evaluation: Evaluator[LabelledPicture, PictureAnswer],
+    data: LabelledPictures,
+    arguments: argparse.Namespace,
 ) -> EvalReport:
-    """Evaluate the pictures that an interrupted run has not reached; keep the answers meanwhile."""
-    kept = KeptAnswers(_key(model, evaluation, data, arguments))
+    """Evaluate the pictures that an interrupted run has not reached."""
+    kept = KeptAnswers(PictureAnswer, _key(model, evaluation, data, arguments))
     if arguments.restart:
         kept.restart()
-    answers = kept.known[: len(data)]
-    if answers:
-        note(f"resuming after the first {len(answers)} of {counted(len(data), 'picture')} (--restart starts over)")
-    start, progress = time.perf_counter(), Progress(len(answers), len(data))
-    try:
-        for more in evaluation.answers(data.pictures[len(answers) :]):
-            kept.append(more)
-            answers += more
-            right = sum(answer.is_right for answer in answers)
-            progress.show(len(answers), f"{100 * right / len(answers):.1f} % right")
-    except KeyboardInterrupt:
-        note(f"stopped after {len(answers)} of {counted(len(data), 'picture')}; the same command resumes there")
-        raise
-    else:
-        kept.remove()
-    finally:
-        progress.clear()
-        kept.close()
-    rate = progress.rate(len(answers), time.perf_counter() - start)
-    return EvalReport(model, evaluation.device, arguments, data, answers, rate)
+    found = answered(evaluation, data.pictures, kept, _share_right)
+    return EvalReport(model, evaluation.device, arguments, data, found.answers, found.rate)
+
+
+def _share_right(answers: Sequence[PictureAnswer]) -> str:
+    return f"{100 * sum(answer.is_right for answer in answers) / len(answers):.1f} % right"
 
 
 def _key(
-    model: Model, evaluation: Evaluator, data: LabelledPictures, arguments: argparse.Namespace
+    model: Model,
+    evaluation: Evaluator[LabelledPicture, PictureAnswer],
+    data: LabelledPictures,
+    arguments: argparse.Namespace,
 ) -> list[object]:
     """Return everything that the answers depend on."""
     code = [code_sha256(f"edged.{part}") for part in ("pictures", "runtime", "engine", "evaluation", "model")]
