@@ -1,4 +1,4 @@
-"""Classify one chunk after the other on one device, and write the answers."""
+"""Classify one chunk after the other on one device, or find objects there, and write the answers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,12 +9,14 @@ from edged import config
 from edged.batch.answers_file import AnswerCount, ArchiveAnswer, write_answers
 from edged.batch.chunks import ArchiveChunk
 from edged.batch.reading import ChunkReader, PreparedPicture
-from edged.messages import labels_of
+from edged.messages import boxes_of, labels_of
 from edged.model.model_part import whole_model
 from edged.model.package import Model
 from edged.model.scores import score_rule
+from edged.runtime.detected import boxes_of_outputs
+from edged.runtime.jobs import Computed, compute
 from edged.runtime.proven import open_proven
-from edged.runtime.scored import PictureScores, scored
+from edged.runtime.scored import scores_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class ChunkClassifier:
 
     def __init__(self, model: Model, root: Path, options: ClassifyOptions) -> None:
         """`root`: the folder of the archive. Raises DeviceError."""
-        self._model, self._options, self._rule = model, options, score_rule(model)
+        self._model, self._options = model, options
+        self._rule = None if model.detector else score_rule(model)
         self._runtime = open_proven(whole_model(model), options.worker).runtime
         self._reader = ChunkReader(root, model.input, options.readers, upright=options.upright)
 
@@ -47,25 +50,30 @@ class ChunkClassifier:
         """Classify a chunk and write its file. Raises DeviceError, ConfigError."""
         worker, model = self._options.worker, self._model
         about = {"model": model.name, "sha256": model.sha256, "device": self.device, "precision": worker.precision}
-        return write_answers(path, self.answers(chunk), about)
+        return write_answers(path, self.answers(chunk), about, of_boxes=model.detector is not None)
 
     def answers(self, chunk: ArchiveChunk) -> Iterator[ArchiveAnswer]:
         """Yield the answers to a chunk's pictures, in order. Raises DeviceError."""
         read, pictures = tee(self._reader.pictures_of(chunk))
         ahead = min(1, self._options.readers)  # without readers this run takes one processor, reading included
         prepared = (each.prepared for each in read)
-        jobs = scored(self._runtime, self._rule, prepared, self._options.worker.batch, ahead)
-        answers = (each for job in jobs for each in job)
-        return (self._answer(picture, found) for found, picture in zip(answers, pictures, strict=True))
+        jobs = compute(self._runtime, prepared, self._options.worker.batch, ahead)
+        computed = (each for job in jobs for each in job)
+        return (self._answer(picture, outputs) for outputs, picture in zip(computed, pictures, strict=True))
 
     def close(self) -> None:
         """Free the device, and end the threads."""
         self._reader.close()
         self._runtime.close()
 
-    def _answer(self, picture: PreparedPicture, found: PictureScores) -> ArchiveAnswer:
+    def _answer(self, picture: PreparedPicture, outputs: Computed) -> ArchiveAnswer:
         name = picture.name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         picture_key = (name, picture.captured_at, picture.frame, picture.at_s)
+        if self._rule is None:
+            detected = boxes_of_outputs(outputs, self._model, picture.size)
+            boxes = boxes_of(detected.boxes, self._model.labels)
+            return ArchiveAnswer(*picture_key, problem=detected.problem or None, boxes=boxes)
+        found = scores_of(outputs, self._rule)
         if found.scores is None:
             return ArchiveAnswer(*picture_key, problem=found.problem)
         top = self._rule.best(found.scores, self._options.top)

@@ -26,13 +26,17 @@ AHEAD = 4  # pictures for each thread
 
 @dataclass(frozen=True, eq=False)
 class PreparedPicture:
-    """A picture as the network takes it, or why there is none. `frame`, `at_s`: its place in a video."""
+    """A picture as the network takes it, or why there is none. `frame`, `at_s`: its place in a video.
+
+    size: its width and height, before it was prepared.
+    """
 
     name: str
     captured_at: float | None
     prepared: Prepared
     frame: int | None = None
     at_s: float | None = None
+    size: tuple[int, int] = (0, 0)
 
 
 class ChunkReader:
@@ -65,10 +69,11 @@ class ChunkReader:
 
     def _read(self, picture: ListedPicture) -> PreparedPicture:
         try:
-            prepared: Prepared = self._prepared(read_picture(self._root / picture.name, upright=self._upright))
+            pixels = read_picture(self._root / picture.name, upright=self._upright)
         except ImageError as error:
-            prepared = str(error).replace(f"{self._root}{os.sep}", "")  # the same text on every machine
-        return PreparedPicture(picture.name, picture.captured_at, prepared)
+            problem = str(error).replace(f"{self._root}{os.sep}", "")  # the same text on every machine
+            return PreparedPicture(picture.name, picture.captured_at, problem)
+        return PreparedPicture(picture.name, picture.captured_at, self._prepared(pixels), size=_size_of(pixels))
 
     def _next_of(self, frames: Iterator[VideoFrame], section: VideoSection) -> PreparedPicture | None:
         try:
@@ -78,11 +83,21 @@ class ChunkReader:
             return PreparedPicture(section.name, section.captured_at, problem)
         if frame is None:
             return None
-        prepared = self._prepared(frame.pixels)
-        return PreparedPicture(section.name, section.captured_at, prepared, frame.number, frame.at_s)
+        return PreparedPicture(
+            section.name,
+            section.captured_at,
+            self._prepared(frame.pixels),
+            frame.number,
+            frame.at_s,
+            _size_of(frame.pixels),
+        )
 
     def _prepared(self, pixels: Pixels) -> Pixels:
         return prepare(pixels, self._model_input)
+
+
+def _size_of(pixels: Pixels) -> tuple[int, int]:
+    return pixels.shape[1], pixels.shape[0]
 
 
 def default_readers(threads: int | None) -> int:

@@ -85,12 +85,16 @@ def node_options(arguments: argparse.Namespace, model: "Model", *folders: Path) 
 
 
 def preparation_of(model: "Model") -> list[object]:
-    """Return how pictures are prepared and scores are made, on which answers depend."""
+    """Return how pictures are prepared, and how scores or boxes are made, on which answers depend."""
     from edged.model.scores import score_rule
 
     wanted = model.input
     prepared = [wanted.width, wanted.height, wanted.color, wanted.scale, wanted.mean, wanted.std, wanted.resize]
-    return [*prepared, astuple(score_rule(model))]
+    if model.detector is None:
+        return [*prepared, astuple(score_rule(model))]
+    limits = model.detector.limits
+    boxes = [sorted(set(limits.thresholds)), limits.overlap, limits.across, limits.most, limits.smallest]
+    return [*prepared, model.detector.decode, *boxes]
 
 
 def messages_of_ray(arguments: argparse.Namespace, log: Path) -> AbstractContextManager[None]:

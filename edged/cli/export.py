@@ -6,8 +6,8 @@ import csv
 import logging
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
@@ -25,7 +25,7 @@ logger = logging.getLogger("edged.export")
 
 COLUMNS = (
     "seq", "published_at", "captured_at", "node", "camera", "frame", "label", "score", "truth", "model", "device",
-    "total_s", "joules",
+    "total_s", "joules", "left", "top", "right", "bottom",
 )  # fmt: skip
 TYPES = {  # in Parquet; all others are text
     "seq": "integer",
@@ -35,7 +35,13 @@ TYPES = {  # in Parquet; all others are text
     "score": "number",
     "total_s": "number",
     "joules": "number",
+    "left": "number",
+    "top": "number",
+    "right": "number",
+    "bottom": "number",
 }
+NOTHING = None, None
+NO_SIDES = (None,) * 4
 ROWS = 10_000  # in memory at a time, and in one row group of a Parquet file
 
 
@@ -47,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=["csv", "jsonl", "parquet"],
         default="csv",
-        help="csv, parquet: a row with the best label; jsonl: one JSON object a line, as published (default: csv)",
+        help="csv, parquet: a row with the best label, of a detector a row for each box; jsonl: one JSON object a "
+        "line, as published (default: csv)",
     )
     add_json(parser, "JSON lines: short for --format jsonl")
     parser.add_argument("--output", type=Path, metavar="FILE", help="a new file (default: standard output)")
@@ -72,15 +79,25 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def row(prediction: Prediction) -> tuple[object, ...]:
-    """Return the values of COLUMNS; None for those that the prediction does not have."""
+def rows(prediction: Prediction) -> Iterator[tuple[object, ...]]:
+    """Yield the values of COLUMNS for the best label, or for each box; None for those that are not there.
+
+    A picture without boxes, or without labels, has one row, too.
+    """
+    if prediction.boxes:
+        yield from (_row(prediction, (box.label, box.score), box.box) for box in prediction.boxes)
+        return
     best = prediction.top[0] if prediction.top else None
+    yield _row(prediction, (best.label, best.score) if best else NOTHING, NO_SIDES)
+
+
+def _row(prediction: Prediction, label_and_score: Sequence[object], sides: Sequence[object]) -> tuple[object, ...]:
     return (
         prediction.seq, prediction.published_at, prediction.captured_at,
         prediction.node, prediction.camera, prediction.frame,
-        best and best.label, best and best.score, prediction.truth,
+        *label_and_score, prediction.truth,
         prediction.model.name, prediction.model.device,
-        prediction.seconds.total, prediction.energy.joules,
+        prediction.seconds.total, prediction.energy.joules, *sides,
     )  # fmt: skip
 
 
@@ -88,7 +105,7 @@ def _write_csv(predictions: Iterable[bytes], path: Path | None) -> None:
     with _opened(path) as output:
         writer = csv.writer(output, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(map(row, _parsed(predictions)))
+        writer.writerows(_rows(predictions))
 
 
 def _write_lines(predictions: Iterable[bytes], path: Path | None) -> None:
@@ -107,14 +124,14 @@ def _write_parquet(predictions: Iterable[bytes], path: Path | None) -> None:
     types = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "text": pyarrow.string()}
     schema = pyarrow.schema([(name, types[TYPES.get(name, "text")]) for name in COLUMNS])
     with _opened(path) as output, ParquetWriter(output.buffer, schema) as writer:
-        rows = map(row, _parsed(predictions))
-        while group := list(islice(rows, ROWS)):
+        remaining = _rows(predictions)
+        while group := list(islice(remaining, ROWS)):
             columns = dict(zip(COLUMNS, map(list, zip(*group, strict=True)), strict=True))
             writer.write_table(pyarrow.table(columns, schema=schema))
 
 
-def _parsed(predictions: Iterable[bytes]) -> Iterator[Prediction]:
-    return filter(None, map(_parse, predictions))
+def _rows(predictions: Iterable[bytes]) -> Iterator[tuple[object, ...]]:
+    return chain.from_iterable(map(rows, filter(None, map(_parse, predictions))))
 
 
 def _parse(json: bytes) -> Prediction | None:

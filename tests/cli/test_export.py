@@ -8,11 +8,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pyarrow.parquet import read_table
 
 from edged.cli.export import COLUMNS
+from edged.hub.journal.reader import JournalReader
 from edged.hub.journal.schema import checksum
-from edged.messages import prediction_from_json
+from edged.messages import Box, Prediction, prediction_from_json, to_json
 from tests.cli.command import edged_here
 from tests.client.hub_end import Addresses, HubEnd, a_hub
 
@@ -59,6 +61,45 @@ def test_parquet_has_the_columns_of_csv(hub: HubEnd, tmp_path: Path) -> None:
     assert table["seq"].to_pylist() == list(range(1200))
     assert set(table["label"].to_pylist()) == {"yes"}
     assert table["truth"].null_count == 1200
+
+
+def insert(path: Path, predictions: list[Prediction]) -> None:
+    """Write predictions into the journal at `path`, as the hub does."""
+    with closing(sqlite3.connect(path)) as database, database:
+        for each in predictions:
+            blob = to_json(each)
+            values = (each.seq, each.published_at, blob, checksum(each.seq, blob))
+            database.execute("INSERT INTO predictions VALUES (?, ?, ?, ?)", values)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_detectors_prediction_has_a_row_for_each_box(hub: HubEnd, tmp_path: Path, form: str) -> None:
+    hub.publish(1)
+    journal, out = tmp_path / "journal.sqlite", tmp_path / f"out.{form}"
+    [first] = (prediction_from_json(each) for each in JournalReader(journal).since(None))
+    boxes = (
+        Box(label="cat", index=1, score=0.75, box=(0.25, 0.5, 0.5, 1.0)),
+        Box(label="dog", index=2, score=0.5, box=(0.0, 0.0, 0.125, 0.25)),
+    )
+    found = replace(first, seq=1, boxes=boxes)
+    insert(journal, [found, replace(first, seq=2, top=(), boxes=())])
+
+    exported = edged_here("export", tmp_path / "edged.yaml", "--format", form, "--output", out)
+
+    assert exported.returncode == 0, exported.stderr
+    table = (
+        read_table(out).to_pylist() if form == "parquet" else list(csv.DictReader(out.read_text().splitlines()))
+    )
+    sides = ("left", "top", "right", "bottom")
+    shown = [tuple(row[name] for name in ("seq", "label", "score", *sides)) for row in table]
+    expected = [
+        (0, "yes", 1.0, None, None, None, None),
+        (1, "cat", 0.75, 0.25, 0.5, 0.5, 1.0),
+        (1, "dog", 0.5, 0.0, 0.0, 0.125, 0.25),
+        (2, None, None, None, None, None, None),
+    ]
+    texts = [tuple("" if value is None else str(value) for value in row) for row in expected]
+    assert shown == (expected if form == "parquet" else texts)
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])

@@ -1,4 +1,4 @@
-"""`edged batch`: classify an archive of pictures or videos, on this host or on a Ray cluster."""
+"""`edged batch`: classify an archive of pictures or videos, or find objects in it, here or on a Ray cluster."""
 
 import argparse
 from pathlib import Path
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help=output)
     camera = "camera of all pictures (default: their sub-folder, their column, or the video's name)"
     parser.add_argument("--camera", metavar="NAME", help=camera)
-    top = f"labels per picture (default: {TOP})"
+    top = f"labels per picture, of a classifier (default: {TOP})"
     parser.add_argument("--top", type=positive, default=TOP, metavar="K", help=top)
     stride = f"classify every Nth frame of a video (default: {STRIDE})"
     parser.add_argument("--stride", type=positive, default=STRIDE, metavar="N", help=stride)
