@@ -10,8 +10,11 @@ from onnx import TensorProto
 from edged.config import ModelConfig
 from edged.evaluation.onnxruntime_scores import onnxruntime_scores
 from edged.model import reference
+from edged.model.from_onnx.file import read_file
 from edged.model.package import Input, load_model
+from edged.quantization.calibration import Calibration, Quantizer
 from tests.cli import models
+from tests.model.detectors import detector_file
 from tests.model.onnx_files import Network, relative_error
 
 WANTED = Input(16, 16, "rgb", 1 / 255, (0.0,) * 3, (1.0,) * 3)
@@ -59,6 +62,23 @@ def test_a_file_that_leaves_its_size_open_gets_pictures_in_its_own_layout(
     assert found.scores is not None, found.problem
     expected = reference.run(model.graph, reference.prepare(IMAGES, model.input))
     assert relative_error(found.scores, expected) < 1e-5
+
+
+def test_a_file_of_eight_bits_has_exact_sums_on_every_processor(tmp_path: Path) -> None:
+    path = detector_file(tmp_path / "net.onnx", "yolox")
+    model_input = load_model(ModelConfig(path=path)).input
+    pictures = np.random.default_rng(0).integers(0, 256, (4, 64, 64, 3)).astype(np.uint8)
+    quantizer = Quantizer(read_file(path), Calibration(model_input, pictures, "minmax"))
+    small = tmp_path / "small.onnx"
+    small.write_bytes(quantizer.quantize().path.read_bytes())
+    quantizer.close()
+
+    found = onnxruntime_scores(small, model_input, pictures)
+
+    assert found.scores is not None, found.problem
+    graph = load_model(ModelConfig(path=small)).graph
+    expected = reference.run(graph, reference.prepare(pictures, model_input)).reshape(4, -1)
+    assert relative_error(found.scores, expected) < 1e-3  # where sums saturate: several hundredths
 
 
 def test_it_is_not_required(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
