@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST = 200  # pictures of a folder, evenly spaced: the NumPy reference is slow
 COUNT = 2000
+LOSS = 0.5  # percentage points
 
 
 def random_images(model_input: Input, frames: int) -> NDArray[np.uint8]:
@@ -47,10 +48,13 @@ def chosen_of(folder: Path, most: int = MOST) -> list[Path]:
     return files[:: ceil_div(len(files), most)]
 
 
-def add_judged_options(parser: argparse.ArgumentParser, max_loss: str) -> "argparse._MutuallyExclusiveGroup":
+def add_judged_options(
+    parser: argparse.ArgumentParser, max_loss: str, default: str = f"{LOSS:g}"
+) -> "argparse._MutuallyExclusiveGroup":
     """Add the model, the pictures, the largest loss of accuracy, and the device.
 
-    max_loss: what `--max-loss` means. Return the group of sources of pictures, of which one is required.
+    max_loss: what `--max-loss` means; `default`: its default, in words. Return the group of sources of pictures,
+    of which one is required.
     """
     parser.add_argument("model", metavar="MODEL", help="an ONNX file, or a named model with trained weights")
     pictures = parser.add_mutually_exclusive_group(required=True)
@@ -60,8 +64,8 @@ def add_judged_options(parser: argparse.ArgumentParser, max_loss: str) -> "argpa
     pictures.add_argument("--images", type=Path, metavar="FOLDER", help=images)
     count = f"evaluate at most N pictures, evenly spaced (default: {COUNT})"
     parser.add_argument("--count", type=positive, metavar="N", help=count)
-    limit = f"{max_loss}, in percentage points (default: 0.5)"
-    parser.add_argument("--max-loss", type=points, default=0.5, metavar="POINTS", help=limit)
+    limit = f"{max_loss}, in percentage points (default: {default})"
+    parser.add_argument("--max-loss", type=points, default=LOSS, metavar="POINTS", help=limit)
     parser.add_argument("--device", default="auto", metavar="NAME", help="as in the config (default: auto)")
     add_input_options(parser, "input of the model, if its file does not describe it")
     add_json(parser)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from edged import config
 from edged.arithmetic import ceil_div
+from edged.cli.cluster_options import require
 from edged.cli.given_metadata import described
 from edged.cli.model_options import given_keys, model_config
 from edged.cli.options import add_example, positive
-from edged.cli.pictures import add_judged_options, judged_pictures, trained_model
+from edged.cli.pictures import LOSS, add_judged_options, judged_pictures, trained_model
 from edged.errors import ConfigError
 from edged.model.model_file import model_stem
 from edged.model.package import Model, model_path
@@ -22,19 +23,26 @@ from edged.system.terminal import StatusLine, note, warn
 if TYPE_CHECKING:
     from edged.compress.judge import Judge, JudgedPictures
     from edged.model.from_onnx.file import OnnxFile
+    from edged.quantization.box_judge import BoxFrames, BoxJudge
     from edged.quantization.search import Quantized
 
 METHODS = ("minmax", "percentile", "entropy", "mse")
 CALIBRATED = 100
 LIVE = 300
 BATCH = 16
+LOSS_OF_BOXES = 1.0  # percentage points of mAP
+COUNT_OF_BOXES = 500  # pictures: a detector's are large, and all of them are in memory
 NOISIEST = 5  # layers that are printed
 EVERY_S = 30.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, the pictures, the method, the limit and where to write."""
-    pictures = add_judged_options(parser, "layers stay in floats above this loss of accuracy")
+    limit = "layers stay in floats above this loss of accuracy, or of a detector's mAP"
+    pictures = add_judged_options(parser, limit, f"{LOSS:g}; of mAP {LOSS_OF_BOXES:g}")
+    parser.set_defaults(max_loss=None)  # depends on the network
+    annotations = "of a detector: the boxes of the pictures in --data, found as by `edged eval`"
+    parser.add_argument("--annotations", type=Path, metavar="FILE.json", help=annotations)
     camera = f"{LIVE} frames of this camera of the running daemon (or --count), as its network receives them"
     pictures.add_argument("--camera", metavar="NAME", help=camera)
     where = "the running daemon's config, for --camera (default: the demo's)"
@@ -60,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     from edged.model.from_onnx.file import read_file  # loads onnx
 
     file = described(read_file(source), given_keys(arguments), model.labels)
-    judge, found = _quantize(model, file, arguments)
+    allowed = _allowed_loss(model, arguments)
+    judge, found = _quantize(model, file, arguments, allowed)
     write_result(target, found.content)
     note(f"wrote {target}")
     if arguments.chart:
@@ -68,36 +77,95 @@ def run(arguments: argparse.Namespace) -> int:
 
         write_result(arguments.chart, noise_chart(target.name, found.layers).encode())
         note(f"wrote {arguments.chart}")
-    report = _report(file, target, judge, found)
+    report = _report(file, target, judge, found, "map" if model.detector else "accuracy")
     if arguments.json:
         print(printable_json(json.dumps(report, ensure_ascii=False)))
     else:
         print(printable_lines("\n".join(_lines(report))))
     lost = round(100 * (judge.accuracy - found.accuracy), 6)  # without the last digits of a difference
-    if lost > arguments.max_loss:
-        warn(f"{lost:.2f} points are lost, more than --max-loss {arguments.max_loss:g}: try another --method")
+    if lost > allowed:
+        warn(f"{lost:.2f} points are lost, more than --max-loss {allowed:g}: try another --method")
     return 0
 
 
-def _quantize(model: Model, file: "OnnxFile", arguments: argparse.Namespace) -> "tuple[Judge, Quantized]":
-    from edged.compress.judge import Judge
+def _allowed_loss(model: Model, arguments: argparse.Namespace) -> float:
+    """Return the loss that is allowed, in percentage points."""
+    if arguments.max_loss is not None:
+        return float(arguments.max_loss)
+    return LOSS_OF_BOXES if model.detector else LOSS
+
+
+def _quantize(
+    model: Model, file: "OnnxFile", arguments: argparse.Namespace, allowed: float
+) -> "tuple[Judge | BoxJudge, Quantized]":
     from edged.quantization.calibration import Calibration
     from edged.quantization.search import quantize
 
     line = StatusLine(every_s=EVERY_S)
     try:
-        pictures = _pictures(model, arguments, line)
-        line.show(f"edged: judging {model.name} on {counted(len(pictures.frames), 'picture')}")
-        judge = Judge(model, config.WorkerConfig(device=arguments.device, batch=BATCH), pictures)
-        step = ceil_div(len(pictures.frames), arguments.calibrate)
-        calibration = Calibration(model.input, pictures.frames[::step], arguments.method)
+        judge = (_box_judge if model.detector else _judge)(model, arguments, line)
+        step = ceil_div(len(judge.frames), arguments.calibrate)
+        is_detector = model.detector is not None
+        calibration = Calibration(model.input, judge.frames[::step], arguments.method, is_detector)
         line.show(f"edged: calibrating with {counted(len(calibration.pictures), 'picture')}")
         size = model.input.width, model.input.height
-        allowed = arguments.max_loss / 100
-        found = quantize(file, size, calibration, judge, allowed, lambda text: line.show(f"edged: {text}"))
+        found = quantize(file, size, calibration, judge, allowed / 100, lambda text: line.show(f"edged: {text}"))
     finally:
         line.clear()
     return judge, found
+
+
+def _judge(model: Model, arguments: argparse.Namespace, line: StatusLine) -> "Judge":
+    """Return what judges a classifier."""
+    from edged.compress.judge import Judge
+
+    if arguments.annotations:
+        raise ConfigError(f"--annotations: are for detectors, and {model.name} is a classifier: give --data alone")
+    pictures = _pictures(model, arguments, line)
+    line.show(f"edged: judging {model.name} on {counted(len(pictures.frames), 'picture')}")
+    return Judge(model, _worker(arguments), pictures)
+
+
+def _box_judge(model: Model, arguments: argparse.Namespace, line: StatusLine) -> "BoxJudge":
+    """Return what judges a detector."""
+    from edged.evaluation.mean_precision import PACKAGE
+    from edged.quantization.box_judge import BoxJudge
+
+    require(PACKAGE, "the mAP of a detector")
+    pictures = _box_frames(model, arguments, line)
+    line.show(f"edged: judging {model.name} on {counted(len(pictures.frames), 'picture')}")
+    return BoxJudge(model, _worker(arguments), pictures)
+
+
+def _worker(arguments: argparse.Namespace) -> config.WorkerConfig:
+    return config.WorkerConfig(device=arguments.device, batch=BATCH)
+
+
+def _box_frames(model: Model, arguments: argparse.Namespace, line: StatusLine) -> "BoxFrames":
+    """Return the pictures that judge a detector: of a camera, or of files. Raises ConfigError, DataError."""
+    from edged.evaluation.annotations import annotated_pictures, annotations_beside, plain_pictures
+    from edged.quantization.box_judge import BoxFrames, box_frames
+
+    if arguments.annotations and not arguments.data:
+        raise ConfigError("--annotations: are of the pictures in --data FOLDER, which is missing")
+    if arguments.camera:
+        from edged.cli.samples import live_frames
+
+        frames = live_frames(arguments.config, arguments.camera, model, arguments.count or LIVE, line)
+        return BoxFrames(frames, [(model.input.width, model.input.height)] * len(frames))
+    count = arguments.count or COUNT_OF_BOXES
+    if arguments.images:
+        return box_frames(plain_pictures(arguments.images, count), model)
+    annotations = arguments.annotations or annotations_beside(arguments.data)
+    if annotations is None:
+        raise ConfigError(
+            f"--data {arguments.data}: has no annotations: give --annotations FILE.json, or take --images FOLDER, "
+            "where the boxes of the original count as right"
+        )
+    pictures = annotated_pictures(arguments.data, annotations, model.labels, count)
+    if pictures.missing:
+        line.keep(f"{counted(len(pictures.missing), 'picture')} of {annotations} are not in {arguments.data}")
+    return box_frames(pictures, model)
 
 
 def _pictures(model: Model, arguments: argparse.Namespace, line: StatusLine) -> "JudgedPictures":
@@ -111,11 +179,14 @@ def _pictures(model: Model, arguments: argparse.Namespace, line: StatusLine) -> 
     return prepared(live_frames(arguments.config, arguments.camera, model, count, line))
 
 
-def _report(file: "OnnxFile", target: Path, judge: "Judge", found: "Quantized") -> dict[str, Any]:
+def _report(
+    file: "OnnxFile", target: Path, judge: "Judge | BoxJudge", found: "Quantized", measure: str
+) -> dict[str, Any]:
+    """Return the facts for JSON. `measure`: what is judged, accuracy or map."""
     return {
         "file": str(target),
         "bytes": [file.nbytes, target.stat().st_size],
-        "accuracy": [judge.accuracy, found.accuracy],
+        measure: [judge.accuracy, found.accuracy],
         "device": judge.device_name,
         "in_floats": list(found.in_floats),
         "layers": [
@@ -132,9 +203,11 @@ def _report(file: "OnnxFile", target: Path, judge: "Judge", found: "Quantized") 
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:
     """Yield size and accuracy before and after, and the noisiest layers."""
-    (bytes_before, bytes_after), (before, after) = report["bytes"], report["accuracy"]
+    bytes_before, bytes_after = report["bytes"]
     yield f"{bytes_before:,} → {bytes_after:,} bytes, {bytes_before / bytes_after:.1f} times smaller"
-    yield f"{100 * before:.2f} → {100 * after:.2f} % right, on {report['device']}"
+    before, after = (100 * share for share in report.get("map") or report["accuracy"])
+    judged = f"mAP {before:.2f} → {after:.2f} %" if "map" in report else f"{before:.2f} → {after:.2f} % right"
+    yield f"{judged}, on {report['device']}"
     quantized = [each for each in report["layers"] if each["quantized"]]
     in_floats = f" ({', '.join(report['in_floats'])})" if report["in_floats"] else ""
     yield f"{len(quantized)} of {len(report['layers'])} layers in whole numbers{in_floats}; the noisiest:"

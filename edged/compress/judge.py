@@ -101,6 +101,10 @@ class Judge:
         self._kept.save(key, [json.dumps(asdict(found)).encode()])
         return found
 
+    def accuracy_of(self, weights_sha256: str, graph: Callable[[], Graph]) -> float:
+        """Return the share of right answers of a network that differs in its weights alone."""
+        return self.measure(weights_sha256, graph).accuracy
+
     def _measured(self, shares: Floats, step: int = 1) -> Measured:
         classes, original = self._classes[::step], self.original[::step]
         answers = [answer_of(one, right) for one, right in zip(shares, classes, strict=True)]

@@ -33,7 +33,9 @@ class BoxAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class _ReadPicture:
+class ReadPicture:
+    """A picture as the network takes it, or why there is none. `size`: width and height of the picture."""
+
     prepared: Prepared
     size: Size = (0, 0)
 
@@ -62,9 +64,9 @@ class DeviceDetection:
 
     def answers(self, pictures: Sequence[BoxPicture]) -> Iterator[list[BoxAnswer]]:
         """Yield the answers of each job, in order. Raises DeviceError."""
-        read, prepared = tee(_read(picture, self._model) for picture in pictures)
+        read, prepared = tee(read_box_picture(picture, self._model) for picture in pictures)
         for job in compute(self._runtime, (each.prepared for each in prepared), self._batch):
-            yield [_answer(outputs, self._model, next(read)) for outputs in job]
+            yield [box_answer(outputs, self._model, next(read).size) for outputs in job]
 
 
 class OnnxruntimeDetection:
@@ -85,26 +87,28 @@ class OnnxruntimeDetection:
     def answers(self, pictures: Sequence[BoxPicture]) -> Iterator[list[BoxAnswer]]:
         """Yield the answer to each picture. Raises ModelError."""
         for picture in pictures:
-            one = _read(picture, self._model)
+            one = read_box_picture(picture, self._model)
             outputs = (
                 one.prepared if isinstance(one.prepared, str) else self._network.outputs(one.prepared[None])[0]
             )
-            yield [_answer(outputs, self._model, one)]
+            yield [box_answer(outputs, self._model, one.size)]
 
 
-def _read(picture: BoxPicture, model: Model) -> _ReadPicture:
+def read_box_picture(picture: BoxPicture, model: Model) -> ReadPicture:
+    """Read and prepare a picture; one that has another size than its annotations say cannot be judged."""
     try:
         pixels = picture.pixels()
     except ImageError as error:
-        return _ReadPicture(str(error))
+        return ReadPicture(str(error))
     size = pixels.shape[1], pixels.shape[0]
     if picture.size and size != picture.size:
         found, expected = ("×".join(map(str, each)) for each in (size, picture.size))
         hint = "; --no-exif reads pictures as they are stored" if size == picture.size[::-1] else ""
-        return _ReadPicture(f"{picture.path}: has {found} pixels, but {expected} in the annotations{hint}")
-    return _ReadPicture(prepare(pixels, model.input), size)
+        return ReadPicture(f"{picture.path}: has {found} pixels, but {expected} in the annotations{hint}")
+    return ReadPicture(prepare(pixels, model.input), size)
 
 
-def _answer(outputs: Computed, model: Model, picture: _ReadPicture) -> BoxAnswer:
-    found = boxes_of_outputs(outputs, model, picture.size)
-    return BoxAnswer(picture.size, found.boxes, found.problem, found.is_read)
+def box_answer(outputs: Computed, model: Model, size: Size) -> BoxAnswer:
+    """Return the answer that a detector's outputs hold for a picture of this size."""
+    found = boxes_of_outputs(outputs, model, size)
+    return BoxAnswer(size, found.boxes, found.problem, found.is_read)

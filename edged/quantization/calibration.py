@@ -33,11 +33,21 @@ from edged.model.metadata_file import with_properties
 from edged.model.model_file import is_compressed
 from edged.model.onnx_reader import graph_of
 from edged.model.package import Input
-from edged.quantization.file import FLOAT, HALF, as_float32, leave_scores_in_floats, name_nodes
+from edged.quantization.file import (
+    FLOAT,
+    HALF,
+    as_float32,
+    last_layers,
+    leave_boxes_in_floats,
+    leave_room_for_sums,
+    leave_scores_in_floats,
+    name_nodes,
+)
 from edged.quantization.ranges import Range, least_error_ranges, overrides
 from edged.system.python_packages import install_command
 
 STEPS, SCALE = "_quantized", "_scale"  # the tools append these to the name of a weight
+FATAL, WARNING = 4, 2  # log levels of onnxruntime; the second one is its default
 MOST = 127  # steps of a weight; its zero point is 0
 
 Floats = NDArray[np.float64]
@@ -83,11 +93,15 @@ def _steps(values: Values, scale: Floats, moments: Floats) -> NDArray[np.int8]:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """How a network is quantized. pictures: uint8 RGB [n, height, width, 3], prepared; `method`: of `METHODS`."""
+    """How a network is quantized. pictures: uint8 RGB [n, height, width, 3], prepared; `method`: of `METHODS`.
+
+    is_detector: all after the last layers stays in floats, as do the numbers that these write.
+    """
 
     model_input: Input
     pictures: NDArray[np.uint8]
     method: str
+    is_detector: bool = False
 
 
 class Quantizer:
@@ -149,17 +163,23 @@ class Quantizer:
                 per_channel=True,
                 activation_type=tools.QuantType.QUInt8,
                 weight_type=tools.QuantType.QInt8,
-                nodes_to_exclude=list(in_floats),
+                nodes_to_exclude=[*in_floats, *self._decoding],
                 calibrate_method=getattr(tools.CalibrationMethod, METHODS[self._calibration.method]),
                 extra_options={"TensorQuantOverrides": overrides(self._ranges)},
             )
         model = onnx.load(path)
-        leave_scores_in_floats(model)
+        (leave_boxes_in_floats if self._calibration.is_detector else leave_scores_in_floats)(model)
+        leave_room_for_sums(model)
         self._rounded.replace_in(model)
         del model.metadata_props[:]
         content = model.SerializeToString()
         path.write_bytes(b"".join(with_properties(content, self._file.metadata, frozenset())))
         return read_file(path)
+
+    @cached_property
+    def _decoding(self) -> list[str]:
+        """Return the names of the nodes that make a detector's outputs of what its last layers write."""
+        return last_layers(self.float_file.model.graph)[1] if self._calibration.is_detector else []
 
     @cached_property
     def _rounded(self) -> RoundedWeights:
@@ -185,11 +205,13 @@ class Quantizer:
     def _tools(self) -> Iterator[Any]:
         """Import the tools; they print and log much that is of no use here, and raise errors of many kinds."""
         try:
+            import onnxruntime
             from onnxruntime import quantization
             from onnxruntime.quantization import shape_inference  # noqa: F401
         except ImportError:
             raise ModelError(f"quantizing needs onnxruntime: {install_command('onnxruntime')}") from None
         logging.disable(logging.ERROR)
+        onnxruntime.set_default_logger_severity(FATAL)
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 yield quantization
@@ -197,6 +219,7 @@ class Quantizer:
             first = next(iter(str(error).splitlines()), type(error).__name__)
             raise ModelError(f"{self._file.path}: onnxruntime cannot quantize it: {first}") from None
         finally:
+            onnxruntime.set_default_logger_severity(WARNING)
             logging.disable(logging.NOTSET)
 
 

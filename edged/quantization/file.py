@@ -5,6 +5,8 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 HALF, FLOAT = TensorProto.FLOAT16, TensorProto.FLOAT
+MOST_STEPS = 2**30  # of a bias: the products have the other half of 32 bits
+LAYERS = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
 AFTER = {  # the scores, up to the output
     "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Clip", "Softmax", "LogSoftmax", "Sigmoid", "Exp",
 }  # fmt: skip
@@ -34,6 +36,68 @@ def name_nodes(model: onnx.ModelProto) -> None:
     """Give nodes without a name one, by which they can be left in floats."""
     for number, node in enumerate(model.graph.node):
         node.name = node.name or f"{node.op_type}_{number}"
+
+
+def last_layers(graph: onnx.GraphProto) -> tuple[list[str], list[str]]:
+    """Return the names of the last layers, and of the nodes after them, up to the outputs.
+
+    A detector has several ones, and its decoding after them.
+    """
+    layers, others = dict[str, None](), dict[str, None]()
+    waiting = [output.name for output in graph.output]
+    while waiting:
+        writer = _writer(graph, waiting.pop())
+        if writer is None or writer.name in others:
+            continue
+        if writer.op_type in LAYERS:
+            layers[writer.name] = None
+            continue
+        others[writer.name] = None
+        waiting += writer.input
+    return list(layers), list(others)
+
+
+def leave_boxes_in_floats(model: onnx.ModelProto) -> None:
+    """Take the steps off what a detector's last layers write: sides of boxes and their scores differ in size."""
+    seen, waiting = set[str](), [output.name for output in model.graph.output]
+    while waiting:
+        name = _without_steps(model.graph, waiting.pop())
+        writer = _writer(model.graph, name)
+        if writer is not None and writer.op_type not in LAYERS and name not in seen:
+            seen.add(name)
+            waiting += writer.input
+    _remove_unread(model.graph)
+
+
+def leave_room_for_sums(model: onnx.ModelProto) -> None:
+    """Make the scales of outputs whose bias has too many steps coarser, so that 32 bits hold its sums.
+
+    Such an output has hardly any weights but its bias, which the tools make as fine as its weights.
+    """
+    tensors = {tensor.name: tensor for tensor in model.graph.initializer}
+    readers = {node.output[0]: node for node in model.graph.node if node.op_type == "DequantizeLinear"}
+    for node in model.graph.node:
+        parts = [readers.get(name) for name in node.input[1:3]] if node.op_type in LAYERS else []
+        if len(parts) == 2 and parts[0] and parts[1]:
+            names = [name for part in parts if part for name in part.input[:2]]
+            if all(name in tensors for name in names):
+                _make_coarser(*(tensors[name] for name in names))
+
+
+def _make_coarser(weight: TensorProto, scale: TensorProto, bias: TensorProto, bias_scale: TensorProto) -> None:
+    """Divide the steps of the outputs, [outputs, …] and [outputs], whose bias has more than `MOST_STEPS`."""
+    steps = numpy_helper.to_array(bias).astype(np.float64)
+    factor = np.maximum(np.abs(steps) / MOST_STEPS, 1.0)
+    if (factor == 1).all() or numpy_helper.to_array(scale).shape != factor.shape:
+        return
+    for tensor, divisor in ((weight, factor), (bias, factor)):
+        values = numpy_helper.to_array(tensor)
+        shape = (-1, *[1] * (values.ndim - 1))
+        divided = np.rint(values / divisor.reshape(shape)).astype(values.dtype)
+        tensor.CopyFrom(numpy_helper.from_array(divided, tensor.name))
+    for tensor in (scale, bias_scale):
+        values = numpy_helper.to_array(tensor)
+        tensor.CopyFrom(numpy_helper.from_array((values * factor).astype(values.dtype), tensor.name))
 
 
 def leave_scores_in_floats(model: onnx.ModelProto) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import onnx
 
-from edged.compress.judge import Judge
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.cost import operator_macs
@@ -14,12 +14,22 @@ from edged.model.graph import Conv, Dense, Graph, Pair
 from edged.model.onnx_reader import graph_of
 from edged.model.passes import simplify
 from edged.quantization.calibration import Calibration, Quantizer
+from edged.quantization.file import LAYERS, last_layers
 from edged.quantization.noise import LayerNoise, layer_noise, worst
 from edged.system.plain_text import counted
 
 COMPARED = 4  # pictures on which layers are compared: the reference is slow
-LAYERS = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
 MOST_IN_FLOATS = 16  # layers; a network that needs more is not worth it
+
+
+class Judging(Protocol):
+    """What measures a network: the share of right answers of a classifier, the mAP of a detector."""
+
+    accuracy: float  # of the original network
+
+    def accuracy_of(self, weights_sha256: str, graph: Callable[[], Graph]) -> float:
+        """Return that of a network with other weights."""
+
 
 Choice = Callable[[int], list[str]]  # of a number of layers: the names of their nodes
 
@@ -38,14 +48,14 @@ def quantize(
     file: OnnxFile,
     size: Pair,
     calibration: Calibration,
-    judge: Judge,
+    judge: Judging,
     max_loss: float,
     show: Callable[[str], None],
 ) -> Quantized:
     """Return the file that loses at most `max_loss` with the fewest multiplications in floats, of those tried.
 
     The first layers, the first ones and the last one, or the noisiest ones stay in floats. If all files lose too
-    much, return the most accurate one. `max_loss`: a share of the judged pictures. Raises ModelError.
+    much, return the most accurate one. `max_loss`: a share of 1, as what `judge` measures. Raises ModelError.
     """
     quantizer = Quantizer(file, calibration)
     try:
@@ -80,13 +90,13 @@ class _Trial:
     quantizer: Quantizer
     size: Pair
     calibration: Calibration
-    judge: Judge
+    judge: Judging
 
     def run(self, nodes: Sequence[str]) -> _Tried:
         """Leave these nodes in floats, by their names. Raises ModelError."""
         file = self.quantizer.quantize(nodes)
         graph = graph_of(file, self.size)
-        accuracy = self.judge.measure(file.sha256, lambda: simplify(graph)).accuracy
+        accuracy = self.judge.accuracy_of(file.sha256, lambda: simplify(graph))
         left = set(nodes)
         in_floats = [
             node.output[0]
@@ -187,12 +197,13 @@ def nodes_before(graph: onnx.GraphProto, layers: int) -> list[str]:
 def nodes_at_ends(graph: onnx.GraphProto, first: int) -> list[str]:
     """Return the names of `nodes_before` the layer after the first ones, and of all nodes after the last but one.
 
-    These are the last layer and what it reads, such as a sum and a pooling: their noise goes into the scores.
+    These are the last layer and what it reads, such as a sum and a pooling: their noise goes into the scores. Of a
+    network with several last layers, such as a detector, the others stay in floats, too.
     """
     before = nodes_before(graph, first) if first else []
     *others, _ = [-1, *_layer_indices(graph)]
     after = [node.name for node in graph.node[others[-1] + 1 :]]
-    return list(dict.fromkeys([*before, *after]))
+    return list(dict.fromkeys([*before, *after, *last_layers(graph)[0]]))
 
 
 def _layer_indices(graph: onnx.GraphProto) -> list[int]:

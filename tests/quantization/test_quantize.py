@@ -124,6 +124,30 @@ def test_the_result_needs_no_options_again(
     assert "author" in read_file(target).metadata
 
 
+def test_an_output_with_hardly_any_weights_keeps_its_bias(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path, photos: Path
+) -> None:
+    model = onnx.load(source)
+    first = next(node for node in model.graph.node if node.op_type == "Conv")
+    weight = next(tensor for tensor in model.graph.initializer if tensor.name == first.input[1])
+    values = onnx.numpy_helper.to_array(weight).copy()
+    values[0] = (
+        127 * 0.5 * 255 / (0.9999 * 2**31)
+    )  # 127 steps, of which the bias has nearly as many as 32 bits hold
+    weight.CopyFrom(onnx.numpy_helper.from_array(values, weight.name))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.full(len(values), 0.5, np.float32), "bias"))
+    first.input.append("bias")
+    onnx.save(model, source)
+    target = tmp_path / "small.onnx"
+
+    quantized(capsys, source, "--images", photos, "--output", target, "--device", "numpy")
+
+    exact, found = (load_model(ModelConfig(path=path, preprocess="unit")) for path in (source, target))
+    x = reference.prepare(random_images(exact.input, 3), exact.input)
+    expected = reference.run(exact.graph, x)
+    assert np.abs(reference.run(found.graph, x) - expected).max() < 0.05 * np.ptp(expected)
+
+
 def test_an_old_file_becomes_one_that_onnxruntime_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path, photos: Path
 ) -> None:
