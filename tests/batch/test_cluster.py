@@ -15,6 +15,7 @@ from tests.batch.archives import answer_files, archive, unfinished_files
 from tests.batch.ray_cluster import RayCluster, ray_cluster
 from tests.cli.command import DEVICES
 from tests.eventually import LIMIT_S, eventually, free_port
+from tests.model.detectors import detector_file
 
 EACH = 40
 WITHIN_S = 300
@@ -41,9 +42,11 @@ def expected(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     return answer_files(output)
 
 
-def started(root: Path, output: Path, environment: dict[str, str], *more: str) -> "subprocess.Popen[bytes]":
+def started(
+    root: Path, output: Path, environment: dict[str, str], *more: str, model: str | Path = "digits"
+) -> "subprocess.Popen[bytes]":
     """A run in chunks of three."""
-    command = ["batch", "digits", "--input", root, "--output", output, "--chunk", "3", "--quiet"]
+    command = ["batch", model, "--input", root, "--output", output, "--chunk", "3", "--quiet"]
     device = ["--device", DEVICES[-1], "--threads", "1"]
     whole = [sys.executable, "-m", "edged", *map(str, command), *device, *more]
     return subprocess.Popen(whole, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -169,3 +172,16 @@ def test_a_device_that_another_actor_holds_is_reported_with_its_node(
     assert "is in use by process" in done.stderr
     assert "share a CPU with --threads" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_detectors_files_are_those_of_one_machine(cluster: RayCluster, tmp_path: Path) -> None:
+    root, model = archive(tmp_path / "all", each=4), detector_file(tmp_path / "net.onnx", "yolox")
+    options = "--threshold", "0.3"
+    require_success(started(root, tmp_path / "alone", dict(os.environ), *options, model=model))
+    on_ray = "--ray", cluster.address
+
+    require_success(started(root, tmp_path / "out", cluster.environment, *on_ray, *options, model=model))
+
+    files = answer_files(tmp_path / "alone")
+    assert files
+    assert answer_files(tmp_path / "out") == files
