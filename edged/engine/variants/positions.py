@@ -18,7 +18,12 @@ Places = NDArray[np.int32]
 
 
 def _flatten(site: Site[Flatten], parameters: Parameters) -> tuple[Launch, ...]:
-    features = site.output.blocks * site.output.block
+    """Return a kernel that computes where each feature lies; on a CPU, which divides slowly, one with a table."""
+    source, features = site.inputs[0], site.output.blocks * site.output.block
+    if site.device.kind == "cpu":
+        values = source.channels * source.height * source.width
+        flatten = site.operator
+        return _moves(site, Rearrange(flatten.name, flatten.inputs, flatten.output, (values,), (values,), (1,)))
     return (
         Launch(
             kernel="flatten",
@@ -35,7 +40,12 @@ FLATTEN = Variant("flatten", _flatten)
 
 
 def _rearrange(site: Site[Rearrange], parameters: Parameters) -> tuple[Launch, ...]:
-    operator, source, target = site.operator, site.inputs[0], site.output
+    return _moves(site, site.operator)
+
+
+def _moves(site: Site[Any], operator: Rearrange) -> tuple[Launch, ...]:
+    """Return the launch that moves the values of the input of `site` as `operator` says."""
+    source, target = site.inputs[0], site.output
     is_whole = _moves_blocks(operator, source, target)
 
     def pack() -> Places:
