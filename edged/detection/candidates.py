@@ -41,17 +41,29 @@ class Best:
         return Candidates(np.asarray(boxes, np.float32), self.scores, self.classes)
 
 
-def best_of(
-    scores: Floats, least: float, axis: int = 1, of_box: Callable[[Floats], Floats] = lambda highest: highest
-) -> Best:
+def best_of(scores: Floats, least: float, axis: int = 1) -> Best:
     """Return the best class of each anchor whose box has a score of at least `least`; of equal ones the first.
 
-    scores: [anchors, classes], or the reverse; `axis`: of the classes. of_box: the scores of the boxes [anchors],
-    for those of the best classes [anchors]; it must not decrease, so that it is computed for these alone.
+    scores: [anchors, classes], or the reverse; `axis`: of the classes.
     """
-    total = of_box(scores.max(axis=axis))
-    anchors = np.flatnonzero(total >= least)
-    return Best(anchors, scores.take(anchors, axis=1 - axis).argmax(axis=axis), total[anchors])
+    highest = scores.max(axis=axis)
+    anchors = np.flatnonzero(highest >= least)
+    return Best(anchors, scores.take(anchors, axis=1 - axis).argmax(axis=axis), highest[anchors])
+
+
+def best_of_objects(
+    objects: Floats, classes: Floats, least: float, score: Callable[[Floats, Floats], Floats] = np.multiply
+) -> Best:
+    """Return the same where each anchor also has a probability that it is an object.
+
+    objects: [anchors]; classes: [anchors, classes], at most 1, so that those of few anchors are read. score: of
+    boxes, by their objects and best classes; it must not decrease.
+    """
+    likely = np.flatnonzero(score(objects, np.ones_like(objects)) >= least)
+    of_likely = classes[likely]
+    highest = score(objects[likely], of_likely.max(axis=1))
+    reach = np.flatnonzero(highest >= least)
+    return Best(likely[reach], of_likely[reach].argmax(axis=1), highest[reach])
 
 
 def cells(height: int, width: int, strides: Sequence[int]) -> tuple[tuple[int, int], ...]:

@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from edged.detection.candidates import Candidates, Floats, around_centres, best_of, cells, grid
+from edged.detection.candidates import Candidates, Floats, around_centres, best_of, best_of_objects, cells, grid
 from edged.messages.detection import Decode
 from edged.messages.preparation import RECIPES, Recipe
 
@@ -31,7 +31,7 @@ FACE_VARIANCES = 0.1, 0.2  # of centres and of sizes (Liu et al., SSD, 2016)
 def yolox(outputs: Outputs, size: Size, least: float) -> Candidates:
     """[anchors, 5 + classes]: centre and logarithm of the size, in strides, objectness, classes (Ge, 2021)."""
     (rows,) = outputs
-    best = best_of(rows[:, 5:], least, of_box=lambda highest: highest * rows[:, 4])
+    best = best_of_objects(rows[:, 4], rows[:, 5:], least)
     points, steps = grid(*size, STRIDES)
     found, step = rows[best.anchors], steps[best.anchors]
     return best.with_boxes(around_centres(points[best.anchors] + found[:, :2] * step, _exp(found[:, 2:4]) * step))
@@ -44,7 +44,7 @@ def yolo(outputs: Outputs, size: Size, least: float) -> Candidates:
         best = best_of(rows[BOX:], least, axis=0)
         found = rows[:BOX, best.anchors].T
     else:
-        best = best_of(rows[:, 5:], least, of_box=lambda highest: highest * rows[:, 4])
+        best = best_of_objects(rows[:, 4], rows[:, 5:], least)
         found = rows[best.anchors, :BOX]
     return best.with_boxes(around_centres(found[:, :2], found[:, 2:]))
 
@@ -88,16 +88,16 @@ def fastestdet(outputs: Outputs, size: Size, least: float) -> Candidates:
     (maps,) = outputs
     _, rows, columns = maps.shape
     flat = maps.reshape(len(maps), -1)
-
-    def score(highest: Floats) -> Floats:
-        return np.asarray(highest**CLASS_POWER * flat[0] ** OBJECT_POWER, np.float32)
-
-    best = best_of(flat[5:], least, axis=0, of_box=score)
+    best = best_of_objects(flat[0], flat[5:].T, least, _fastestdet_score)
     found = flat[1:5, best.anchors].T
     cell = np.stack([best.anchors % columns, best.anchors // columns], axis=1).astype(np.float32)
     centres = np.asarray((cell + np.tanh(found[:, :2])) / (columns, rows), np.float32)
     sizes = _sigmoid(found[:, 2:])
     return best.with_boxes(around_centres(centres, sizes) * _sides(size))
+
+
+def _fastestdet_score(objects: Floats, classes: Floats) -> Floats:
+    return np.asarray(classes**CLASS_POWER * objects**OBJECT_POWER, np.float32)
 
 
 def nanodet(outputs: Outputs, size: Size, least: float) -> Candidates:
