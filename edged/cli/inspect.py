@@ -52,6 +52,7 @@ class FileFacts:
     inputs: tuple[FileTensor, ...]
     outputs: tuple[FileTensor, ...]
     missing: "tuple[MissingOperator, ...]"
+    chosen_from: tuple[str, ...]
 
 
 def facts_of(path: Path) -> FileFacts:
@@ -71,6 +72,7 @@ def facts_of(path: Path) -> FileFacts:
         _tensors(entry for entry in graph.input if entry.name not in weights),
         _tensors(graph.output),
         missing_operators(file),
+        file.chosen_from,
     )
 
 
@@ -124,6 +126,8 @@ class InspectReport:
             facts.append(("file", f"{self.file.path}, {size(self.file.nbytes)}, opset {self.file.opset}{by}"))
             facts += [("input", str(each)) for each in self.file.inputs]
             facts += [("output", str(each)) for each in self.file.outputs]
+            if self.file.chosen_from:
+                facts.append(("left out", "what the file computes of its outputs to choose boxes: edged does so"))
         return [*facts, *(_model_facts(self.model) if self.model else ())]
 
 

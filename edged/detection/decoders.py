@@ -126,16 +126,39 @@ def boxes(outputs: Outputs, size: Size, least: float) -> Candidates:
     return best.with_boxes(corners[best.anchors] * (_sides(size) if are_shares else np.float32(1)))
 
 
-def scores_first(shapes: Shapes) -> tuple[int, int]:
-    """Return the indices of scores and boxes of two outputs: boxes have four columns; of two such the second."""
-    first, second = shapes
-    return (1, 0) if first[1] == BOX != second[1] else (0, 1)
+@dataclass(frozen=True)
+class Pair:
+    """Which of two outputs are scores and boxes. is_turned: scores are [classes, anchors]."""
+
+    scores: int
+    boxes: int
+    is_turned: bool = False
+
+    def classes(self, shapes: Shapes) -> int:
+        """Return the columns of the scores, which are the rows of turned ones."""
+        return shapes[self.scores][0 if self.is_turned else 1]
+
+
+def pair_of(shapes: Shapes) -> Pair | None:
+    """Return how two outputs are boxes, which have four columns, and scores of the same anchors; else None.
+
+    Of two that could be the boxes the second one is.
+    """
+    for scores, boxes in ((0, 1), (1, 0)):
+        match shapes[scores], shapes[boxes]:
+            case (rows, columns), (anchors, numbers) if (
+                numbers == BOX and anchors > 1 and anchors in {rows, columns}
+            ):
+                return Pair(scores, boxes, rows != anchors)
+    return None
 
 
 def scores_and_boxes(outputs: Outputs) -> tuple[Floats, Floats]:
-    """Return both outputs, whatever their order."""
-    scores, boxes = scores_first([output.shape for output in outputs])
-    return outputs[scores], outputs[boxes]
+    """Return both outputs, whatever their order: scores [anchors, classes] and boxes [anchors, 4]."""
+    pair = pair_of([output.shape for output in outputs])
+    assert pair, "recognised"  # noqa: S101
+    scores = outputs[pair.scores]
+    return scores.T if pair.is_turned else scores, outputs[pair.boxes]
 
 
 def _by_distances(scores: Floats, sides: Floats, points: tuple[Floats, Floats], least: float) -> Candidates:
@@ -188,7 +211,9 @@ def _classes_of_yolo(shapes: Shapes) -> int:
 
 
 def _scores_of_pair(shapes: Shapes) -> int:
-    return shapes[scores_first(shapes)[0]][1]
+    pair = pair_of(shapes)
+    assert pair, "recognised"  # noqa: S101
+    return pair.classes(shapes)
 
 
 DECODERS: Mapping[Decode, Decoder] = {

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from edged.detection.candidates import count_cells
-from edged.detection.decoders import BINS, BOX, STRIDES, STRIDES_OF_4, Shapes, Size, face_anchors, scores_first
+from edged.detection.decoders import BINS, BOX, STRIDES, STRIDES_OF_4, Shapes, Size, face_anchors, pair_of
 from edged.messages.detection import Decode
 
 MOST_CHANNELS_FIRST = 1024  # channels of [channels, anchors], of which there are more
@@ -86,14 +86,11 @@ def _is_picodet(facts: OutputFacts) -> bool:
 
 def _is_pair(facts: OutputFacts) -> bool:
     """Return whether there are two outputs, scores and boxes of the same anchors."""
-    match facts.shapes:
-        case [(first, a), (second, b)]:
-            return first == second > 1 and BOX in {a, b}
-    return False
+    return len(facts.shapes) == 2 and pair_of(facts.shapes) is not None
 
 
 def _is_ultraface(facts: OutputFacts) -> bool:
-    is_of_faces = {columns for *_, columns in facts.shapes} == {2, BOX}
+    is_of_faces = {shape[-1] for shape in facts.shapes} == {2, BOX}
     return (
         _is_pair(facts)
         and is_of_faces
@@ -103,7 +100,8 @@ def _is_ultraface(facts: OutputFacts) -> bool:
 
 
 def _is_ssd(facts: OutputFacts) -> bool:
-    return _is_pair(facts) and facts.is_decoded and facts.with_softmax[scores_first(facts.shapes)[0]]
+    pair = pair_of(facts.shapes) if len(facts.shapes) == 2 else None
+    return pair is not None and facts.is_decoded and facts.with_softmax[pair.scores]
 
 
 def _is_boxes(facts: OutputFacts) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from edged.errors import ModelError
 from edged.model import reference
+from edged.model.from_onnx.file import read_file
 from edged.model.model_file import is_compressed, read_content
 from edged.model.package import Input
 from edged.system.python_packages import install_command
@@ -42,7 +43,7 @@ class OnnxruntimeNetwork:
         self.version = str(onnxruntime.__version__)
         self._model_input = model_input
         with self._faults():
-            self._session = _opened(onnxruntime, path)
+            self._session = _opened(onnxruntime, _source(path))
 
     def outputs(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Compute pictures, uint8 RGB [n, height, width, 3], one by one: all outputs, float32 [n, values].
@@ -69,12 +70,19 @@ def onnxruntime_scores(path: Path, model_input: Input, images: NDArray[np.uint8]
         return OtherScores(problem=str(error))
 
 
-def _opened(onnxruntime: Any, path: Path) -> Any:
+def _opened(onnxruntime: Any, source: bytes | str) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = QUIET
     options.add_session_config_entry(*EXACT)
-    source = read_content(path) if is_compressed(path) else str(path)  # weights may lie beside a file
     return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+
+def _source(path: Path) -> bytes | str:
+    """Return what onnxruntime loads: a file whose end was cut off, see `choice`, without it."""
+    file = read_file(path)
+    if file.chosen_from:
+        return bytes(file.model.SerializeToString())
+    return read_content(path) if is_compressed(path) else str(path)  # weights may lie beside a file
 
 
 def _outputs(session: Any, x: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from edged import config
+from edged.detection.decoders import DECODERS
 from edged.detection.detector import BoxLimits, Detector
 from edged.detection.recognition import OutputFacts, fits, recognised
 from edged.errors import ModelError
 from edged.messages.detection import Decode, DecodeKnownBy, Task
+from edged.messages.preparation import RECIPES, Recipe
 from edged.model.graph import (
     Add,
     Combine,
@@ -26,6 +28,7 @@ from edged.model.graph import (
 )
 from edged.model.metadata import Metadata
 from edged.model.output_values import ON_HOST_UNCHANGED
+from edged.model.prepare import DEFAULT
 
 Layout = tuple[Decode, DecodeKnownBy]
 
@@ -53,6 +56,14 @@ def task_of(settings: config.ModelConfig, file: Metadata, properties: Mapping[st
             return "detect"
         case other:
             raise ModelError(f"its metadata says task {other}; supported are classify and detect")
+
+
+def recipe_of(layout: Layout | None, properties: Mapping[str, str]) -> Recipe:
+    """Return the usual preparation of pictures: that of the layout, or for its own files Ultralytics' one."""
+    if layout is None:
+        return DEFAULT
+    is_ultralytics = ULTRALYTICS_TASK in properties and "names" in properties
+    return RECIPES["yolo"] if is_ultralytics else DECODERS[layout[0]].recipe
 
 
 def layout_of(

@@ -16,7 +16,7 @@ from edged.errors import ModelError
 from edged.messages.preparation import PreparedBy, Recipe, Resize, description
 from edged.messages.scores import ScoresKnownBy, ScoresWanted
 from edged.model.cost import weights_sha256
-from edged.model.detector import Layout, detector_of, layout_of, task_of
+from edged.model.detector import Layout, detector_of, layout_of, recipe_of, task_of
 from edged.model.graph import Graph, NetworkOutput, OnHost, Pair
 from edged.model.graph_cache import KeptGraph, KeptGraphs, graph_key
 from edged.model.label_file import labels_of_properties, read_labels
@@ -190,7 +190,7 @@ def _packed(path: Path, settings: config.ModelConfig, sha256: str, kept: KeptGra
     given = partial(_given_labels, settings, metadata, kept.metadata, path)
     try:
         layout = layout_of(graph, kept.outputs, task_of(settings, metadata, kept.metadata), settings, metadata)
-        model_input = _input(graph, settings, metadata, layout)
+        model_input = _input(graph, settings, metadata, recipe_of(layout, kept.metadata))
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
     scores = _wanted_scores(settings, metadata)
@@ -286,10 +286,10 @@ def _size(settings: config.ModelConfig) -> tuple[int, int] | None:
     return (settings.size, settings.size) if isinstance(settings.size, int) else settings.size
 
 
-def _input(graph: Graph, settings: config.ModelConfig, metadata: Metadata, layout: Layout | None = None) -> Input:
+def _input(graph: Graph, settings: config.ModelConfig, metadata: Metadata, usual: Recipe = DEFAULT) -> Input:
     """Merge the input's description. Raises ModelError if it does not fit the network's channels."""
     channels, height, width = graph.shapes[graph.input]
-    recipe = recipe_for(channels, settings, metadata, DECODERS[layout[0]].recipe if layout else DEFAULT)
+    recipe = recipe_for(channels, settings, metadata, usual)
     assert recipe.color, "settled by the number of channels"  # noqa: S101
     return Input(width, height, recipe.color, recipe.scale, recipe.mean, recipe.std, recipe.resize)
 

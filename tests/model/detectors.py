@@ -128,6 +128,67 @@ def picodet(file: DetectorFile) -> list[str]:
     return [*scores, *(file.cells(file.head(stride, 32), 32) for stride in file.maps)]
 
 
+MOST_BOXES = 20  # of a file that chooses
+INPUT_PIXELS = np.array([0.0, 0.0, SIDE / 2, SIDE / 2], np.float32)  # added to a corner's two numbers, twice
+
+
+def corners_and_scores(file: DetectorFile) -> tuple[str, str]:
+    """Boxes in pixels [1, anchors, 4], left above right and top above bottom, and scores [1, anchors, classes]."""
+    boxes = file.joined([file.cells(file.head(stride, 4), 4) for stride in file.maps], axis=1)
+    halves = file.add("Mul", file.weight(np.full(1, SIDE / 2, np.float32)), reads=file.add("Sigmoid", reads=boxes))
+    corners = file.add("Add", file.weight(INPUT_PIXELS), reads=halves)
+    scores = file.joined([file.cells(file.head(stride, CLASSES), CLASSES) for stride in file.maps], axis=1)
+    return corners, file.add("Sigmoid", reads=scores)
+
+
+def yolo_with_rows(file: DetectorFile) -> list[str]:
+    """As YOLOv10: the best anchors, of these the best classes, [1, 20, 6]: corners, score, class."""
+    joined = file.joined(corners_and_scores(file), axis=2)
+    boxes, scores = "boxes", "scores"
+    file.nodes.append(
+        helper.make_node("Split", [joined, file.integers(4, CLASSES)], [boxes, scores], "split", axis=2)
+    )
+    most = file.integers(MOST_BOXES)
+    best = file.add("ReduceMax", reads=scores, axes=[2], keepdims=0)
+    file.nodes.append(helper.make_node("TopK", [best, most], ["best", "anchors"], "anchors", axis=1))
+    anchors = file.add("Unsqueeze", file.integers(2), reads="anchors")
+    of_boxes = file.add("Expand", file.integers(1, MOST_BOXES, 4), reads=anchors)
+    of_scores = file.add("Expand", file.integers(1, MOST_BOXES, CLASSES), reads=anchors)
+    boxes = file.add("GatherElements", of_boxes, reads=boxes, axis=1)
+    flat = file.add("Flatten", reads=file.add("GatherElements", of_scores, reads=scores, axis=1))
+    file.nodes.append(helper.make_node("TopK", [flat, most], ["top", "places"], "places", axis=1))
+    rows = file.add("Div", file.weight(np.array(CLASSES)), reads="places")
+    classes = file.add("Mod", file.weight(np.array(CLASSES)), reads="places")
+    places = file.add(
+        "Expand", file.integers(1, MOST_BOXES, 4), reads=file.add("Unsqueeze", file.integers(2), reads=rows)
+    )
+    chosen = file.add("GatherElements", places, reads=boxes, axis=1)
+    top = file.add("Unsqueeze", file.integers(2), reads="top")
+    numbers = file.add("Cast", reads=file.add("Unsqueeze", file.integers(2), reads=classes), to=TensorProto.FLOAT)
+    return [file.joined([chosen, top, numbers], axis=2)]
+
+
+def yolo_with_suppression(file: DetectorFile) -> list[str]:
+    """As YOLOv7 and PaddleDetection: the indices of frame, class and anchor of the boxes that stay, [n, 3]."""
+    corners, scores = corners_and_scores(file)
+    turned = file.add("Transpose", reads=scores, perm=[0, 2, 1])
+    numbers = [file.weight(np.array(number)) for number in (np.int64(100), np.float32(0.45), np.float32(0.85))]
+    chosen = file.add("NonMaxSuppression", turned, *numbers, reads=corners)
+    return [file.add("Cast", reads=chosen, to=TensorProto.FLOAT)]
+
+
+CHOOSING: dict[str, Callable[[DetectorFile], list[str]]] = {
+    "rows": yolo_with_rows,
+    "suppression": yolo_with_suppression,
+}
+
+
+def choosing_file(path: Path, name: str, metadata: Mapping[str, str] | None = None) -> Path:
+    """A network that ends in the choice of its boxes, in the way `name`: 64×64 pixels, three classes."""
+    file = DetectorFile()
+    return file.save_with(path, CHOOSING[name](file), metadata)
+
+
 FOUR = (8, 16, 32, 64)
 DETECTORS: dict[str, tuple[Callable[[DetectorFile], list[str]], Sequence[int]]] = {
     "yolox": (yolox, STRIDES),

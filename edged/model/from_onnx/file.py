@@ -12,6 +12,7 @@ from pathlib import Path
 import onnx
 
 from edged.errors import ModelError
+from edged.model.from_onnx.choice import without_choice
 from edged.model.from_onnx.external import External, tensors_of
 from edged.model.from_onnx.inlining import inlined
 from edged.model.model_file import MAX_BYTES, read_content
@@ -25,7 +26,8 @@ class OnnxFile:
     """A loaded file.
 
     `sha256` covers the file and the `external` ones with its data, whose places are relative to `data_folders`;
-    `metadata`: its key-value properties.
+    `metadata`: its key-value properties. `chosen_from`: the outputs of `model` where the file's own end was cut
+    off, see `choice`.
     """
 
     path: Path
@@ -35,6 +37,7 @@ class OnnxFile:
     metadata: Mapping[str, str]
     external: tuple[Path, ...] = ()
     data_folders: frozenset[Path] = frozenset()
+    chosen_from: tuple[str, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -65,10 +68,10 @@ def read_file(path: Path) -> OnnxFile:
     for _, data in sorted(external.files.items()):
         digest.update(data)
     metadata = {entry.key: entry.value for entry in model.metadata_props}
-    files = tuple(sorted(external.files))
-    return OnnxFile(
-        path, model, _opset(path, model), digest.hexdigest(), metadata, files, frozenset(external.folders)
-    )
+    files, folders = tuple(sorted(external.files)), frozenset(external.folders)
+    opset = _opset(path, model)
+    model, chosen_from = without_choice(model)
+    return OnnxFile(path, model, opset, digest.hexdigest(), metadata, files, folders, chosen_from)
 
 
 def _opset(path: Path, model: onnx.ModelProto) -> int:

@@ -1,0 +1,102 @@
+"""Cut off the end of a detector that chooses among its boxes: edged chooses itself, in one way for all.
+
+YOLOv10 and later, and files that were exported with suppression, end in few rows, or in as many as a picture has
+objects. Before that their boxes and scores are tensors like those of other detectors.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import onnx
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
+
+from edged.model.from_onnx.node import captured_by
+from edged.model.from_onnx.order import nodes_of
+
+CHOOSES = frozenset({"NonMaxSuppression", "TopK"})  # a file with neither is left as it is
+DEPENDS_ON_VALUES = CHOOSES | {"ArgMax", "Compress", "GatherElements", "GatherND", "NonZero", "Unique"}
+WITH_WEIGHTS = frozenset(
+    {"Conv", "ConvInteger", "ConvTranspose", "Gemm", "MatMul", "MatMulInteger", "QLinearConv"}
+)
+BOX = 4  # numbers of a box
+
+Shapes = Mapping[str, Sequence[int | str | None]]
+
+
+def without_choice(model: ModelProto) -> tuple[ModelProto, tuple[str, ...]]:
+    """Return the model with what is chosen from as its outputs, and their names; as it is if nothing is chosen."""
+    nodes = nodes_of(model.graph)
+    if CHOOSES.isdisjoint(node.op_type for node in nodes):
+        return model, ()
+    shapes = _inferred(model)
+    names = _chosen_from(model.graph, nodes, shapes)
+    if not names:
+        return model, ()
+    cut = ModelProto()
+    cut.CopyFrom(model)
+    del cut.graph.output[:]
+    cut.graph.output.extend(
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shapes.get(name)) for name in names
+    )
+    return cut, names
+
+
+def _chosen_from(graph: GraphProto, nodes: Sequence[NodeProto], shapes: Shapes) -> tuple[str, ...]:
+    """Return the last tensors, one of all or boxes and scores, from which the rest of the file chooses.
+
+    None where layers with weights follow.
+    """
+    computed = _computed(graph, nodes)
+    choosing = [number for number, node in enumerate(nodes) if _is(node, DEPENDS_ON_VALUES, computed)]
+    weighted = [number for number, node in enumerate(nodes) if _is(node, WITH_WEIGHTS, computed)]
+    if not choosing or not weighted:
+        return ()
+    for begin in range(choosing[0], weighted[-1], -1):
+        names = _crossing(nodes, begin, computed, graph)
+        if len(names) == 1 or (len(names) == 2 and any(_may_be_boxes(shapes.get(name)) for name in names)):
+            return names
+    return ()
+
+
+def _computed(graph: GraphProto, nodes: Sequence[NodeProto]) -> set[str]:
+    """Return the tensors whose values depend on the picture's; its shape does not."""
+    weights = {tensor.name for tensor in graph.initializer}
+    computed = {entry.name for entry in graph.input} - weights
+    for node in nodes:
+        if node.op_type != "Shape" and not computed.isdisjoint(_reads(node)):
+            computed.update(node.output)
+    return computed
+
+
+def _is(node: NodeProto, kinds: Collection[str], computed: Collection[str]) -> bool:
+    return node.op_type in kinds and any(name in computed for name in node.input)
+
+
+def _crossing(
+    nodes: Sequence[NodeProto], begin: int, computed: Collection[str], graph: GraphProto
+) -> tuple[str, ...]:
+    """Return the computed tensors that nodes before number `begin` write, and others or nobody read after it."""
+    written = [name for node in nodes[:begin] for name in node.output if name in computed]
+    read = {name for node in nodes[begin:] for name in _reads(node)} | {entry.name for entry in graph.output}
+    return tuple(name for name in written if name in read)
+
+
+def _reads(node: NodeProto) -> set[str]:
+    return {*node.input, *captured_by(node)}
+
+
+def _inferred(model: ModelProto) -> Shapes:
+    """Return the shapes of tensors as far as onnx infers them; names or None for sizes that are open."""
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model)
+    except Exception:  # it raises kinds of its own for damaged files, which are reported when nodes are read
+        return {}
+    shapes = {}
+    for entry in [*inferred.graph.value_info, *inferred.graph.output]:
+        if entry.type.tensor_type.HasField("shape"):
+            dims = entry.type.tensor_type.shape.dim
+            shapes[entry.name] = [dim.dim_value or dim.dim_param or None for dim in dims]
+    return shapes
+
+
+def _may_be_boxes(shape: Sequence[int | str | None] | None) -> bool:
+    return shape is None or BOX in shape[-2:]
