@@ -4,6 +4,8 @@ import os
 import socket
 from collections.abc import Callable
 
+import zmq
+
 from edged.camera.snapshots import SnapshotEncoder
 from edged.camera.sources.source import Captured
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
@@ -13,10 +15,12 @@ from edged.messages import (
     Capture,
     ClockAnswer,
     ClockRequest,
+    FrameAnswer,
     Grant,
     LinkMessage,
     RecorderHello,
     RecordRequest,
+    ServedModel,
     Stop,
     TraceBatch,
     decode,
@@ -72,6 +76,10 @@ class CameraLink:
                 self._hub.send(self._greeting())
             parts = self._hub.receive()
         return decode(parts[0]) if parts else None
+
+    def watch(self, socket: zmq.Socket[bytes]) -> None:
+        """Make `receive` return for messages at this socket too."""
+        self._hub.watch(socket)
 
     def close(self) -> None:
         """Wait shortly for messages to be sent, and close."""
@@ -137,7 +145,8 @@ class HubRequests:
     """Requests of the hub at the other end of `link`; a new hub starts without any.
 
     `wanted`: the size of frames; `granted`: how many more frames a camera that awaits grants may capture; `stop`:
-    the hub wants the process to end.
+    the hub wants the process to end. `model`, `answers`: the model that answers, and answers not taken yet, of a
+    camera that awaits them.
     """
 
     def __init__(
@@ -145,6 +154,8 @@ class HubRequests:
     ) -> None:
         self.wanted: Capture | None = None
         self.granted = 0
+        self.model: ServedModel | None = None
+        self.answers: list[FrameAnswer] = []
         self.stop: Stop | None = None
         self.clock = HubClock(same_host=is_ipc(hub))
         self.snapshots = SnapshotEncoder(camera)
@@ -167,7 +178,7 @@ class HubRequests:
 
     def _greeting(self) -> CameraHello:
         """Return the hello for a hub that has sent nothing yet, or that is a new one."""
-        self.wanted, self.granted = None, 0
+        self.wanted, self.granted, self.model = None, 0, None
         self.clock.forget()
         return self._hello()
 
@@ -183,6 +194,10 @@ class HubRequests:
                 self.diary.apply_request(message)
             case Grant(frames=frames):
                 self.granted += frames
+            case ServedModel():
+                self.model = message
+            case FrameAnswer():
+                self.answers.append(message)
             case Stop():
                 self.stop = self.stop or message  # answers to frames after it are ignored
             case _:

@@ -28,9 +28,9 @@ from edged.system.standard_streams import discard_unwritten, flush_standard_outp
 from edged.system.systemd import is_started_by_systemd
 from edged.system.terminal import INDENT, compiling_shown, print_notes
 
-PROCESSES = {"run", "demo", "camera", "worker"}
+PROCESSES = {"run", "demo", "serve", "camera", "worker"}
 SERVICES = PROCESSES | {"bridge", "view"}  # they configure the log themselves, at level info
-DAEMONS = {"run", "demo"}
+DAEMONS = {"run", "demo", "serve"}
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # errors of the device behind standard output
 

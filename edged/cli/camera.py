@@ -28,7 +28,13 @@ def run(arguments: argparse.Namespace) -> int:
         known = ", ".join(config.cameras)
         raise ConfigError(f"{arguments.config} has no camera {arguments.name!r}; it has {known}")
     hub, curve = hub_of(config, arguments.config, arguments.hub)
-    from edged.camera.process import run_camera
+    camera = config.cameras[arguments.name]
+    if camera.serves_at:
+        from edged.camera.served.process import run_served_camera
 
-    run_camera(arguments.name, config.cameras[arguments.name], hub, curve)
+        run_served_camera(arguments.name, camera, config.model.path, hub, curve)
+    else:
+        from edged.camera.process import run_camera
+
+        run_camera(arguments.name, camera, hub, curve)
     return 0

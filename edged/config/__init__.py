@@ -14,6 +14,7 @@ from edged.config.access import (
     ViewConfig,
 )
 from edged.config.camera import (
+    FRIGATE_PREFIX,
     PROGRAM_PREFIX,
     STREAMS,
     SYNTHETIC,
@@ -42,6 +43,7 @@ from edged.config.worker import MAX_BATCH, Precision, Segment, WorkerConfig
 from edged.messages.preparation import Color
 
 __all__ = [
+    "FRIGATE_PREFIX",
     "MAX_BATCH",
     "NAME",
     "PROGRAM_PREFIX",

@@ -10,9 +10,11 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from edged.config.paths import ConfigPath, absolute_source
 from edged.config.sections import Name, Pixels, Positive, Section, Share, SnapshotConfig, Text
 from edged.messages.preparation import Resize
+from edged.transport.address import ZMQ_ADDRESS, is_local
 
 SYNTHETIC_PREFIX = "synthetic:"
 PROGRAM_PREFIX = "exec:"
+FRIGATE_PREFIX = "frigate:"
 SYNTHETIC = ("digits", "shapes", "cross", "disc", "ring", "square", "triangle")
 STREAMS_WITH_TLS = ("rtsps://", "https://")
 STREAMS = ("rtsp://", "http://", *STREAMS_WITH_TLS)
@@ -66,6 +68,17 @@ def _command(source: str) -> str:
     return source
 
 
+def _served(source: str) -> str:
+    """Return a source of frigate: that listens for programs of this host. Raises ValueError."""
+    address = source.removeprefix(FRIGATE_PREFIX)
+    if not re.fullmatch(ZMQ_ADDRESS, address) or not is_local(address):
+        raise ValueError(
+            "frigate: requires an address that only this host reaches: frigate:ipc:///run/edged/frigate, or "
+            "frigate:tcp://127.0.0.1:5555"
+        )
+    return source
+
+
 class CameraTls(Section):
     """The certificate that an https:// or rtsps:// camera must present.
 
@@ -99,8 +112,9 @@ class CameraConfig(Section):
     source: Annotated[int, Field(ge=0, le=255)] | Text = Field(
         description="V4L2 index or path (/dev/v4l/by-id/…), rtsp:// or http:// URL (with {user} and {password} "
         "where a camera takes them in its path or query), exec: and a command whose output is video, "
-        "video file, image folder, or synthetic:digits, "
-        "synthetic:shapes (or one of them: cross, disc, ring, square, triangle)"
+        "video file, image folder, synthetic:digits, "
+        "synthetic:shapes (or one of them: cross, disc, ring, square, triangle), or frigate: and the address at "
+        "which requests of Frigate are answered (ipc:///path or tcp://127.0.0.1:port)"
     )
     host: Name | None = Field(
         None, description="Host that runs this camera (`edged camera NAME`). Default: the hub's host"
@@ -151,6 +165,13 @@ class CameraConfig(Section):
         "camera is reported as frozen although its pictures differ, as an encoder makes them of a sensor that "
         "hangs. A living camera before a still scene in constant light is reported, too; 0: off",
     )
+    answer_s: float = Field(
+        0.19,
+        gt=0,
+        le=60,
+        description="Requests of Frigate: seconds in which each is answered, with nothing found if there is no "
+        "answer yet; less than Frigate's `request_timeout_ms`",
+    )
     pace: Literal["auto", "realtime", "fast"] = Field(
         "auto",
         description="Files only. realtime: at the recorded rate, older frames are replaced; fast: as quickly as "
@@ -166,6 +187,12 @@ class CameraConfig(Section):
         "picture is published",
     )
 
+    @property
+    def serves_at(self) -> str | None:
+        """Return the address at which it answers requests of Frigate; None: it is a camera."""
+        source = str(self.source)
+        return source.removeprefix(FRIGATE_PREFIX) if source.startswith(FRIGATE_PREFIX) else None
+
     @field_validator("source")
     @classmethod
     def _no_password(cls, source: int | str) -> int | str:
@@ -178,6 +205,8 @@ class CameraConfig(Section):
     def _known_kind(cls, source: int | str) -> int | str:
         if isinstance(source, str) and source.startswith(PROGRAM_PREFIX):
             return _command(source)
+        if isinstance(source, str) and source.startswith(FRIGATE_PREFIX):
+            return _served(source)
         if isinstance(source, str) and source.startswith(SYNTHETIC_PREFIX):
             _, _, subject = source.partition(":")
             if subject not in SYNTHETIC:
@@ -216,6 +245,20 @@ class CameraConfig(Section):
         if tls and isinstance(source, str) and not source.lower().startswith(STREAMS_WITH_TLS):
             raise ValueError("is for a source of https:// or rtsps:// alone")
         return tls
+
+    @field_validator("max_fps", "roi", "fit", "motion")
+    @classmethod
+    def _is_no_request(cls, value: object, info: ValidationInfo) -> object:
+        if str(info.data.get("source")).startswith(FRIGATE_PREFIX):
+            raise ValueError("has no effect on requests, which are answered as they come: leave it out")
+        return value
+
+    @field_validator("answer_s")
+    @classmethod
+    def _is_a_request(cls, seconds: float, info: ValidationInfo) -> float:
+        if "source" in info.data and not str(info.data["source"]).startswith(FRIGATE_PREFIX):
+            raise ValueError("is for a source of frigate: alone")
+        return seconds
 
     @field_validator("roi")
     @classmethod

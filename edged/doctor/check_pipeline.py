@@ -57,6 +57,8 @@ def camera_finding(name: str, camera: CameraConfig, *, is_offline: bool = False)
     from edged.camera.sources.stream import LiveStream
 
     what = f"camera {name}"
+    if camera.serves_at:
+        return Finding("ok", what, f"answers Frigate at {camera.serves_at}")
     shown = str(camera.source)
     try:
         source = open_source(camera)

@@ -203,6 +203,7 @@ class Publication:
         # the model of the last one, and its first prediction
         self.answered_by, self.answers_since = "", self.next_seq
         self._router = node.router
+        self._answers = node.cameras.answers
         self._publisher = publisher
         self._sender = publisher.sender
         self._origin = Origin(publisher.node, publisher.boot)
@@ -262,6 +263,8 @@ class Publication:
             answered_ns=job.answered_ns,
             before=job.assigned.legs,
         )
+        if prediction.camera in self._answers.cameras:
+            self._answers.predicted(held.frame, prediction)
         if self.answered_by != prediction.model.sha256:
             self.answered_by, self.answers_since = prediction.model.sha256, prediction.seq
         self.next_seq += 1

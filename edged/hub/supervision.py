@@ -80,9 +80,12 @@ class Supervision:
         """Give jobs to the workers that serve now; once one does, cameras may capture."""
         supervisor = self._node.supervisor
         self._node.workers.choose(supervisor.serving, supervisor.retiring, is_fallback=supervisor.is_fallback)
-        if self._node.supervisor.works and self._node.workers.first:
+        works, first = supervisor.works, self._node.workers.first
+        if first:
+            self._node.cameras.answers.serve(first.model, ready=works)
+        if works and first:
             self.first_ready_ns = self.first_ready_ns or now_ns()
-            self._node.cameras.start_capture(self._node.workers.first.model)
+            self._node.cameras.start_capture(first.model)
             self._service.worker_is_ready()
 
     def stop_children(self, signals: Signals, receive: Callable[[Received], None]) -> None:

@@ -1,7 +1,8 @@
 """What the hub reports to systemd: starting, ready, alive, and a status line.
 
 The watchdog is fed by progress, not by a clock. The pipeline is alive if, since the last beat, both hold:
-- frames: one more was captured, or none is due: each camera has ended, waits for room, or reports that it is down;
+- frames: one more was captured, or none is due: each camera has ended, waits for room or for requests of other
+  programs, or reports that it is down;
 - answers: one more job was answered, or none is due: no frame waits, or the worker reports that it is starting.
 
 A state counts as reported if the child itself reported it, or has ended; what the hub concludes from a child's
@@ -28,7 +29,8 @@ STARTING_NS = 600 * NANOSECONDS  # a small GPU may compile for minutes
 class CameraSign:
     """One camera, as the hub knows it. `heard_ns`: time of its last message, or of its own end.
 
-    `away`: on another host, and down: no report is due.
+    `serves`: its frames are requests of other programs, of which none is due. `away`: on another host, and down:
+    no report is due.
     """
 
     captured: int
@@ -36,13 +38,14 @@ class CameraSign:
     heard_ns: int
     ended: bool = False
     waits_for_room: bool = False
+    serves: bool = False
     away: bool = False
 
     def owes_a_frame(self, now_ns: int) -> bool:
         """Return whether a frame is due, or a report why there is none."""
         if self.ended or self.waits_for_room or self.away:
             return False
-        return self.up or now_ns - self.heard_ns > DOWN_NS
+        return (self.up and not self.serves) or now_ns - self.heard_ns > DOWN_NS
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ class LifeSigns:
                 heard_ns=self._node.liveness.camera_heard_ns(name),
                 ended=name in states.ended,
                 waits_for_room=camera.waits and camera.ledger.pending > 0,
+                serves=name in self._node.cameras.answers.cameras,
                 away=f"camera/{name}" in self._node.links.elsewhere and not states.is_up(name),
             )
 

@@ -5,7 +5,6 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import partial
 from typing import Any
 
 import zmq
@@ -17,9 +16,11 @@ from edged.config import Config
 from edged.config.camera import secret_in_url
 from edged.config.load import ConfigSource, check_passwords
 from edged.errors import ConfigError
+from edged.hub.cameras.answers import FrameAnswers
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.children.command import EDGED, ChildCommands
 from edged.hub.control import ControlRequests
+from edged.hub.frames.queues import Held
 from edged.hub.frames.router import Router
 from edged.hub.hub import Hub
 from edged.hub.journal.journal import Journal
@@ -228,7 +229,8 @@ class HubBuilder:
     def _make_node(self, program: Sequence[str]) -> Node:
         config, opened = self._config, self._opened
         links, metrics, files = opened.links, opened.metrics, opened.runtime_files
-        liveness, router = Liveness(), _router(config, self._notebook)
+        liveness, answers = Liveness(), FrameAnswers(links)
+        router = _router(config, self._notebook, answers)
         stats = Stats(metrics, config.cameras, self._notebook, labels=config.metrics.labels, node=config.node)
         heads = Heads(links, metrics, teach_folder(config.node))
         snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)
@@ -240,7 +242,7 @@ class HubBuilder:
             router=router,
             stats=stats,
             heads=heads,
-            cameras=Cameras(router, links, metrics, snapshots, liveness),
+            cameras=Cameras(router, links, metrics, snapshots, liveness, answers),
             workers=workers,
             supervisor=Supervisor(config, ChildCommands(files.config_path, files.address, program)),
             seen=SeenStates(config.states),
@@ -262,14 +264,19 @@ class HubBuilder:
         return ControlRequests(opened.links, service, reload, recordings, self._teaching, versions)
 
 
-def _router(config: Config, notebook: Notebook) -> Router:
+def _router(config: Config, notebook: Notebook, answers: FrameAnswers) -> Router:
     freshness = config.freshness
+
+    def dropped(held: Held, reason: str) -> None:
+        note_drop(notebook, held, reason)
+        answers.dropped(held, reason)
+
     return Router(
         config.cameras,
         keep=freshness.keep,
         max_age_ns=nanoseconds(freshness.max_age_s),
         deadline_ns=nanoseconds(freshness.deadline_s),
-        on_dropped=partial(note_drop, notebook),
+        on_dropped=dropped,
     )
 
 

@@ -20,6 +20,7 @@ from edged.messages.camera import (
     ClockRequest as ClockRequest,
     Frame as Frame,
     Grant as Grant,
+    RequestCount as RequestCount,
     Snapshot as Snapshot,
     SnapshotSettings as SnapshotSettings,
 )
@@ -98,6 +99,7 @@ from edged.messages.published import (
     WorkerIs as WorkerIs,
     WorkerState as WorkerState,
 )
+from edged.messages.serving import FrameAnswer as FrameAnswer, ServedModel as ServedModel
 from edged.messages.teaching import (
     CropSample as CropSample,
     HeadLoaded as HeadLoaded,

@@ -31,6 +31,10 @@ class CameraHello(Greeting, frozen=True):
     awaits_grants: Annotated[
         bool, Meta(description="Captures only granted frames (`pace: fast`), so no frame grows stale")
     ] = False
+    awaits_answers: Annotated[
+        bool,
+        Meta(description="Its frames are requests: it gets the model and each answer, and frames grow stale"),
+    ] = False
 
 
 class SnapshotSettings(Content, frozen=True):
@@ -114,6 +118,13 @@ class Snapshot(Message, frozen=True):
     region: Annotated[Corners | None, Meta(description="Of the camera's picture; null: the whole picture")] = None
 
 
+class RequestCount(Content, frozen=True):
+    """What became of requests of other programs, in one run of a camera process that serves them."""
+
+    late: Annotated[Count, Meta(description="Requests that were not answered in time")]
+    refused: Annotated[dict[str, Count], Meta(description="Requests that were refused, by reason")]
+
+
 class CameraReport(Message, frozen=True, kw_only=True):
     """Camera to hub: its state, once a second and at each change."""
 
@@ -133,4 +144,7 @@ class CameraReport(Message, frozen=True, kw_only=True):
     longest_wait_s: Annotated[
         float, Meta(ge=0, le=LONGEST_WAIT_S, description="Longest time that it waits for a picture, in seconds")
     ] = USUAL_WAIT_S
+    requests: Annotated[
+        RequestCount | None, Meta(description="Counters of requests so far; null: it serves none")
+    ] = None
     count: Annotated[CameraCount, Meta(description="Counters so far")]

@@ -28,6 +28,7 @@ from edged.messages.recording import (
     TraceBatch,
     TraceRequest,
 )
+from edged.messages.serving import FrameAnswer, ServedModel
 from edged.messages.teaching import (
     CropSample,
     HeadLoaded,
@@ -76,6 +77,7 @@ class ReloadAnswer(Message, frozen=True):
 
 LinkMessage = (
     CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | Snapshot | CameraReport
+    | ServedModel | FrameAnswer
     | WorkerHello | HelloRequest | Job | Scores | Features | JobFailed | IdleEnergy | OneLaunches
     | MeasureRequest | MeasureAnswer | Echo | AssignPart
     | Stop | HostState | ReloadRequest | ReloadAnswer

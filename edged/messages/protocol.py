@@ -1,3 +1,3 @@
 """Which protocol this edged speaks. Written by `make docs` from the messages: change those."""
 
-PROTOCOL = "646760e2"
+PROTOCOL = "82834414"

@@ -7,7 +7,8 @@ DROPPED = {  # of edged_frames_dropped_total and of the summary of `edged run`
     "motion": "camera: less of the picture changed than `motion` requires",
     "unreadable": "camera: a picture that cannot be decoded",
     "link_full": "camera: the hub did not accept it at once",
-    "superseded": "hub: a newer frame replaced it while it waited",
+    "late": "camera that serves requests: its answer was due while it waited for a worker",
+    "superseded": "hub, or camera that serves requests: a newer frame replaced it while it waited",
     "stale": "hub: older than max_age_s, before or after the prediction",
     "deadline": "hub: the worker exceeded deadline_s, and the frame was too old for a retry",
     "worker_lost": "hub: its worker (or the next segment's) was lost, and so was a second one, or it was too old",
@@ -16,6 +17,15 @@ DROPPED = {  # of edged_frames_dropped_total and of the summary of `edged run`
     "not_sent": "hub: the publishing thread was blocked, and its queue was full",
     "link": "hub: counted by a camera that ended before the frame arrived",
     "shutdown": "hub: in flight when the run ended",
+}
+REFUSED = {  # of edged_serve_refused_total
+    "parts": "not the parts that the protocol has: half a message, or one too many",
+    "header": "a header that cannot be read, or that lies about the size of what follows",
+    "size": "a picture that does not have the size that the model takes",
+    "dtype": "numbers of another type than uint8 or float32",
+    "values": "floats that are neither 0 to 1 nor 0 to 255, or not always the same of both",
+    "model": "another model than the one that runs",
+    "upload": "a model that a client sent: edged takes none from clients",
 }
 LOST = {  # of edged_worker_restarts_total
     "deadline": "a job exceeded deadline_s",
@@ -121,6 +131,14 @@ class CameraMetrics:
             "Snapshots received from the camera: published, or dropped as not_wanted, too_many, "
             "too_large or malformed.",
             ["camera", "result"],
+        )
+        self.serve_late = declare.quick_counter(
+            "edged_serve_late_total",
+            "Requests of other programs that were not answered within answer_s: they found nothing.",
+            ["camera"],
+        )
+        self.serve_refused = declare.quick_counter(
+            "edged_serve_refused_total", "Requests of other programs that were refused.", ["camera", "reason"]
         )
 
 

@@ -131,8 +131,8 @@ class HubLink:
         self._poller = zmq.Poller()
         self._connect()
 
-    def watch(self, descriptor: int) -> None:
-        """Make `wait` return for this descriptor too."""
+    def watch(self, descriptor: int | zmq.Socket[bytes]) -> None:
+        """Make `wait` return for this descriptor or socket too."""
         self._poller.register(descriptor, zmq.POLLIN)
 
     def unwatch(self, descriptor: int) -> None:

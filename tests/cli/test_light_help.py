@@ -33,6 +33,7 @@ LOAD_THEM = {
     "profile": {"numpy", "pyopencl"},
     "quantize": {"numpy"},
     "run": {"http.server", "prometheus_client"},
+    "serve": {"http.server", "prometheus_client"},
     "train": {"numpy"},
     "tune": {"numpy"},
     "verify": {"numpy"},

@@ -102,6 +102,19 @@ metrics: {address: "0.0.0.0:9464"}
             "cameras: {a: {source: 'synthetic:dogs'}}\n",
             "1:23: cameras.a.source: synthetic cameras are syn",
         ),
+        (
+            "cameras: {a: {source: 'frigate:tcp://192.0.2.7:5555'}}\n",
+            "1:23: cameras.a.source: frigate: requires an address that only this host reaches",
+        ),
+        (
+            "cameras: {a: {source: 'frigate:tcp://127.0.0.1:5555', roi: [0, 0, 0.5, 1]}}\n",
+            "1:60: cameras.a.roi: has no effect on requests",
+        ),
+        (
+            "cameras: {a: {source: 0, answer_s: 1}}\n",
+            "1:36: cameras.a.answer_s: is for a source of frigate: alone",
+        ),
+        ("cameras: {a: {source: 'frigate:'}}\n", "1:23: cameras.a.source: frigate: requires an address"),
         ("cameras: {a: {source: 'ftp://x'}}\n", "1:23: cameras.a.source: a URL must start with one of: rtsp://"),
         (
             f"cameras: {{a: {{source: 'rtsp://{'://a:b' * 60_000}'}}}}\n",  # once took minutes

@@ -26,6 +26,8 @@ SLOW = {**DIGITS, "fps": 1.5}  # what waits for the next of its frames grows too
 QUICK = {**DIGITS, "fps": 20}
 ASIDE = {**QUICK, "roi": [0.1, 0.2, 0.7, 0.8]}  # somebody pushed it: most digits are out of its sight
 EVERYWHERE = "0.0.0.0"  # noqa: S104
+SIDE = 120  # of what the bundled model takes
+PICTURE = b'{"shape": [1, %d, %d, 3], "dtype": "uint8"}' % (SIDE, SIDE)
 WORKER = {"device": "cpu", "threads": 1}
 
 
@@ -46,15 +48,17 @@ class Plagued:
         self.killed: frozenset[str] = frozenset()  # indices of the workers that are killed at sight
         self._is_ill = False
         self._service_fails = folder / "service_fails"
+        self._frigate = f"ipc://{folder}/frigate"
 
     def config(self, *, insecure: bool) -> dict[str, Any]:
-        """Two workers, the second in reserve; four cameras; a small disk for the journal."""
+        """Two workers, the second in reserve; four cameras and Frigate; a small disk for the journal."""
         street = {"frozen_s": 1, "max_fps": 4}
         cameras = {
             "slow": SLOW,
             "moved": QUICK,
             "gate": {"source": self._gate.url, **street},
             "shop": {"source": self._shop.url, **street},
+            "frigate": {"source": f"frigate:{self._frigate}"},
         }
         config = config_in(
             self._folder,
@@ -115,16 +119,25 @@ class Plagued:
         assert code == 0, words
 
     def _plague(self, daemon: Daemon, stopped: threading.Event) -> None:
-        with zmq.Context() as context, context.socket(zmq.DEALER) as peer:
-            peer.setsockopt(zmq.LINGER, 0)
-            peer.connect(daemon.config["publish"]["replay"])
+        with zmq.Context() as context, context.socket(zmq.DEALER) as peer, context.socket(zmq.DEALER) as frigate:
+            for socket, address in ((peer, daemon.config["publish"]["replay"]), (frigate, self._frigate)):
+                socket.setsockopt(zmq.LINGER, 0)
+                socket.connect(address)
             while not stopped.wait(OFTEN_S):
                 if self._is_ill:
                     peer.send(b"{")  # is no request: it is cut off, and connects again
+                    frigate.send_multipart([PICTURE, bytes(SIDE * SIDE * 3)], zmq.NOBLOCK)
+                    discard_answers(frigate)
                 for worker in workers_of(daemon):
                     with suppress(psutil.NoSuchProcess):
                         if self.killed & set(worker.cmdline()):
                             worker.kill()
+
+
+def discard_answers(frigate: zmq.Socket[bytes]) -> None:
+    with suppress(zmq.Again):
+        while True:
+            frigate.recv_multipart(zmq.NOBLOCK)
 
 
 def workers_of(daemon: Daemon) -> list[psutil.Process]:

@@ -32,7 +32,12 @@ pytestmark = pytest.mark.deep
 PROMETHEUS = ROOT / "deploy/prometheus/prometheus.yml"
 RULES_FILES = sorted((ROOT / "deploy/prometheus/rules").glob("*.yml"))
 FILES = sorted((ROOT / "deploy/grafana/dashboards").glob("*.json"))
-NO_WORKER = {"EdgedNoWorker", "EdgedStale", "EdgedDropping"}  # fire when even the last one is lost
+NO_WORKER = {
+    "EdgedNoWorker",
+    "EdgedStale",
+    "EdgedDropping",
+    "EdgedServeLate",
+}  # fire when even the last one is lost
 ABSENT = {"EdgedMissing", "EdgedDown"}  # fire before edged starts, and when it has ended
 EVERY_S = 0.5  # Prometheus scrapes, and evaluates its rules
 SHOWN_S, STEP_S = 120.0, 1.0  # of a graph

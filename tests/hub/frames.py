@@ -56,8 +56,15 @@ def next_job(router: Router, now_ns: int) -> Assigned | None:
 
 
 def hello_of(
-    camera: str, *, run: str = "first", waits: bool = False, protocol: str | int = PROTOCOL
+    camera: str,
+    *,
+    run: str = "first",
+    waits: bool = False,
+    is_asked: bool = False,
+    protocol: str | int = PROTOCOL,
 ) -> CameraHello:
     """Of a process that has captured nothing yet."""
     count = CameraCount(captured=0, dropped={})
-    return CameraHello(camera=camera, run=run, count=count, awaits_grants=waits, protocol=protocol)
+    return CameraHello(
+        camera=camera, run=run, count=count, awaits_grants=waits, awaits_answers=is_asked, protocol=protocol
+    )

@@ -10,6 +10,7 @@ import zmq
 from edged.clock import NANOSECONDS
 from edged.config import CameraConfig, Config
 from edged.config import JournalConfig as JournalSettings
+from edged.hub.cameras.answers import FrameAnswers
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.children.command import ChildCommands
 from edged.hub.frames.jobs import Assigned
@@ -77,7 +78,9 @@ def running_pipeline(
     publisher = Publisher(context, "test", address, "", services, metrics.stream_unsent)
     journal = Journal(folder / "journal.sqlite", JournalSettings(), services)
     links = Links(local_link(context, f"ipc://{folder}/hub"))
-    router = Router(cameras, keep=keep, max_age_ns=max_age_ns, deadline_ns=NANOSECONDS)
+    answers = FrameAnswers(links)
+    limits = {"keep": keep, "max_age_ns": max_age_ns, "deadline_ns": NANOSECONDS}
+    router = Router(cameras, **limits, on_dropped=answers.dropped)
     stats = Stats(metrics, cameras, Notebook(), labels=20, node="test")
     heads = Heads(links, metrics, folder)
     watch = HostWatch(folder)
@@ -90,7 +93,7 @@ def running_pipeline(
         router=router,
         stats=stats,
         heads=heads,
-        cameras=Cameras(router, links, metrics, snapshots, liveness),
+        cameras=Cameras(router, links, metrics, snapshots, liveness, answers),
         workers=Workers(router, links, heads, stats.energy, metrics, hosts, ends={}),
         supervisor=Supervisor(Config(cameras=dict(cameras)), ChildCommands(folder / "config", "ipc://unused")),
         seen=SeenStates({}),

@@ -227,6 +227,18 @@ def test_a_camera_that_waits_is_granted_a_frame_for_each_place_and_none_is_dropp
     assert router.cameras["folder"].ledger.dropped == {}
 
 
+def test_frames_that_are_requests_are_granted_and_get_too_old() -> None:
+    router, frigate = a_router("frigate", keep=2), CameraEnd("frigate")
+    router.camera_started(hello_of("frigate", waits=True, is_asked=True))
+    assert router.grants() == {"frigate": 2}
+    router.frame_arrived(frigate.frame(0), 0)
+
+    assert next_job(router, 10_000) is None
+
+    assert router.cameras["frigate"].ledger.dropped == {"stale": 1}
+    assert router.grants() == {"frigate": 1}
+
+
 def test_what_waits_after_a_camera_has_started_again_is_granted_later() -> None:
     router, folder = a_router("folder", keep=2), CameraEnd("folder")
     router.camera_started(hello_of("folder", waits=True))

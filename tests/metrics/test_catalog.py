@@ -16,12 +16,12 @@ from edged.hub.wiring import ENDPOINTS
 from edged.messages import STAGES, EnergyMethod
 from edged.messages.worker import MOST
 from edged.metrics import Metrics
-from edged.metrics.catalog import DROPPED, LOST
+from edged.metrics.catalog import DROPPED, LOST, REFUSED
 from edged.metrics.declare import SECONDS
 from edged.metrics.fast import Family, HistogramSeries
 
 CAMERAS, WORKERS, LABELS, LAYERS = 64, 4, 1000, 200
-BY_CAMERA = 250 + 21  # stages are 8 × 20 of them; 21 are boxes, of a detector alone
+BY_CAMERA = 250 + 21 + 9  # stages are 8 × 20 of them; 21 are boxes, of a detector alone, 9 of requests
 BY_WORKER = 300  # the sensors and frequencies of its host are 4 × 32 of them
 OTHERS = 300
 WHILE_ATTACHED = 2 * LAYERS  # of `edged profile --attach`
@@ -78,6 +78,9 @@ def _to_cameras(metrics: Metrics) -> None:
         metrics.predictions.labels(camera, "m")
         metrics.camera_frozen.labels(camera)
         metrics.camera_ended.labels(camera)
+        metrics.serve_late.labels(camera)
+        for reason in REFUSED:
+            metrics.serve_refused.labels(camera, reason)
 
 
 def _to_workers(metrics: Metrics) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from edged.clock import now_ns
 from edged.config import CameraConfig
+from edged.hub.cameras.answers import FrameAnswers
 from edged.hub.cameras.health import CameraStates
 from edged.hub.children.child import Child, when
 from edged.hub.events import HubEvent
@@ -31,8 +32,15 @@ class Cameras:
     """The hub's side of every camera's link."""
 
     def __init__(
-        self, router: Router, links: Links, metrics: Metrics, snapshots: Snapshots, liveness: Liveness
+        self,
+        router: Router,
+        links: Links,
+        metrics: Metrics,
+        snapshots: Snapshots,
+        liveness: Liveness,
+        answers: FrameAnswers,
     ) -> None:
+        self.answers = answers
         self._router = router
         self._snapshots = snapshots
         self._links = links
@@ -117,6 +125,7 @@ class Cameras:
         self._refused.discard(hello.camera)
         self._greeted[hello.camera] = hello
         self._router.camera_started(hello)
+        self.answers.camera_started(hello)
         self._start(hello)
         return []
 

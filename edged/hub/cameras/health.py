@@ -8,7 +8,7 @@ import msgspec
 from edged.clock import NANOSECONDS
 from edged.hub.events import HubEvent
 from edged.hub.liveness import SILENT_NS, Liveness
-from edged.messages import CameraReport
+from edged.messages import CameraReport, RequestCount
 from edged.metrics import Metrics
 from edged.metrics.catalog import DROPPED
 
@@ -78,6 +78,7 @@ class CameraStates:
         self._metrics.camera_up.labels(name).set(report.up)
         self._metrics.camera_frozen.labels(name).set(report.frozen)
         back = bool(report.up and before and before.error == SILENT)  # drops of the hub, unknown to the camera
+        self._count_requests(report, before)
         since = report.reconnects - (before.reconnects if before else 0)
         self._reconnected(name, max(0, since) + back)
         if report.ended and name in self._replaced:
@@ -123,6 +124,16 @@ class CameraStates:
             return "ended"
         error = self.error(name)
         return f"down: {error}" if error else ""
+
+    def _count_requests(self, report: CameraReport, before: CameraReport | None) -> None:
+        """Count the requests since the report before, which is of the same process."""
+        if (requests := report.requests) is None:
+            return
+        earlier = before.requests if before and before.requests else RequestCount(late=0, refused={})
+        self._metrics.serve_late.labels(report.camera).inc(max(0, requests.late - earlier.late))
+        for reason, total in requests.refused.items():
+            new = max(0, total - earlier.refused.get(reason, 0))
+            self._metrics.serve_refused.labels(report.camera, reason).inc(new)
 
     def _reconnected(self, name: str, times: int) -> None:
         self.reconnects[name] += times

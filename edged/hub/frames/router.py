@@ -19,7 +19,8 @@ NEVER_NS = 1 << 63
 class Camera:
     """The router's state of one camera.
 
-    `waits`: it captures only what is granted, and its frames never get too old.
+    `waits`: it captures only what is granted. `ages`: its frames get too old, as all do but those that wait for
+    grants and nobody else waits for.
 
     `to_grant` is below 0 while frames that came back from a lost worker take more places than there are.
     """
@@ -28,6 +29,7 @@ class Camera:
         self.ledger = Ledger()
         self.slot = Slot()
         self.waits = False
+        self.ages = True
         self.to_grant = 0
 
     def free_slots(self, count: int) -> None:
@@ -76,12 +78,12 @@ class Waiting:
         return tuple(frames)
 
     def take_older_than(self, captured_ns: int) -> list[Held]:
-        """Take the frames captured before `captured_ns`, except those of cameras that wait for grants."""
+        """Take the frames captured before `captured_ns`, except those that do not get too old."""
         if captured_ns <= self._oldest_ns:
             return []
         old: list[Held] = []
         for name, camera in list(self._cameras.items()):
-            old += [] if camera.waits else camera.slot.older_than(captured_ns)
+            old += camera.slot.older_than(captured_ns) if camera.ages else []
             self._forget_if_empty(name)
         self._oldest_ns = min((camera.slot.oldest_ns for camera in self._cameras.values()), default=NEVER_NS)
         return old
@@ -140,6 +142,7 @@ class Router:
         camera = self.cameras[hello.camera]
         camera.ledger.greeted(hello.run, hello.count)
         camera.waits = hello.awaits_grants
+        camera.ages = hello.awaits_answers or not hello.awaits_grants
         self.grants_frames |= hello.awaits_grants
         camera.to_grant = self._keep - len(camera.slot) if hello.awaits_grants else 0
 
@@ -247,7 +250,7 @@ class Router:
 
     def stale_ns(self, held: Held) -> int | None:
         """Return when a frame gets too old; None: never."""
-        if self.cameras[held.frame.camera].waits:
+        if not self.cameras[held.frame.camera].ages:
             return None
         return held.frame.captured_ns - nanoseconds(held.frame.clock_error_s) + self._max_age_ns
 
