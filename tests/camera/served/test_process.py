@@ -1,8 +1,11 @@
 """The real process that answers Frigate, between a client that follows the protocol and a hub by hand."""
 
+import json
+from base64 import b64decode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,7 @@ from tests.frigate_client import FrigateClient, rows_in
 
 LABELS = ("cat", "dog")
 MODEL = ServedModel(name="net", sha256="0" * 64, labels=LABELS, task="detect", ready=True)
+CAT = Box(label="cat", index=0, score=0.5, box=(0.0, 0.125, 0.75, 0.25))
 DOG = Box(label="dog", index=1, score=0.75, box=(0.25, 0.0, 0.5, 1.0))
 HEADER = b'{"shape": [1, 32, 32, 3], "dtype": "uint8"}'
 QUESTION = b'{"model_request": true, "model_name": "net.onnx"}'
@@ -25,14 +29,19 @@ PATIENT_MS = int(1000 * LIMIT_S)
 
 @contextmanager
 def serving(
-    folder: Path, *, granted: int = 100, answer_s: float = LIMIT_S, model: ServedModel = MODEL
+    folder: Path,
+    *,
+    granted: int = 100,
+    answer_s: float = LIMIT_S,
+    model: ServedModel = MODEL,
+    side: int = SIDE,
 ) -> Iterator[tuple[CameraRun, str]]:
     """The process, ready to answer at an address."""
     address = f"ipc://{folder}/frigate"
     settings = f'{{source: "frigate:{address}", answer_s: {answer_s}}}'
     with running_camera(folder, "frigate", settings, capture=False) as camera:
         eventually(camera.hub.has_hello)
-        camera.hub.send(Capture(width=SIDE, height=SIDE))
+        camera.hub.send(Capture(width=side, height=side))
         camera.hub.send(model)
         if granted:
             camera.hub.send(Grant(frames=granted))
@@ -89,6 +98,22 @@ def test_a_picture_becomes_a_frame_and_its_boxes_the_answer(tmp_path: Path) -> N
     assert camera.hub.hello
     assert camera.hub.hello.awaits_answers
     assert (report.count.captured, report.count.dropped) == (1, {})
+
+
+def test_a_recorded_session_has_the_same_bytes_as_ever(tmp_path: Path) -> None:
+    """Requests as Frigate's client sends them, the frames that the hub gets, and the answers, in base64."""
+    session = json.loads(Path(__file__).with_name("session.json").read_text())
+    frames = 0
+    with serving(tmp_path, side=4) as (camera, address), dealer_at(address) as client:
+        for exchange in session:
+            client.send_multipart([b"", *map(b64decode, exchange["send"])])
+            if "frame" in exchange:
+                frames += 1
+                eventually(partial(camera.hub.has_frames, frames))
+                assert camera.hub.frames[-1].pixels.tobytes() == b64decode(exchange["frame"])
+                answer(camera, camera.hub.frames[-1], DOG, CAT)
+            assert client.poll(PATIENT_MS), exchange["what"]
+            assert client.recv_multipart() == [b"", *map(b64decode, exchange["answer"])], exchange["what"]
 
 
 def test_frigate_waits_for_its_model_until_workers_serve(tmp_path: Path) -> None:
