@@ -166,7 +166,7 @@ class CameraConfig(Section):
         "hangs. A living camera before a still scene in constant light is reported, too; 0: off",
     )
     answer_s: float = Field(
-        0.19,
+        0.18,
         gt=0,
         le=60,
         description="Requests of Frigate: seconds in which each is answered, with nothing found if there is no "
