@@ -33,6 +33,8 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "CameraTls": "cameras.NAME.tls",
     "SnapshotConfig": "cameras.NAME.snapshot",
     "StateConfig": "states.CAMERA",
+    "PresentConfig": "states.CAMERA.present.NAME",
+    "CountConfig": "states.CAMERA.count.NAME",
     "ModelConfig": "model",
     "BoxesConfig": "model.boxes",
     "WorkerConfig": "workers[]",

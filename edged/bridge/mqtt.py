@@ -28,7 +28,7 @@ class MqttBridge:
     def __init__(self, config: Config, mqtt: MqttConfig) -> None:
         self._topics, self._every_s = Topics(mqtt.topic, config.node), mqtt.every_s
         self._discovery = Discovery(mqtt.discovery, self._topics, config.states) if mqtt.discovery else None
-        self._states = frozenset(config.states)
+        self._states = config.states
         self._status: Status | None = None
         self.in_use: frozenset[str] | None = (
             None  # topics that the broker may retain; None: before the first status
@@ -52,7 +52,7 @@ class MqttBridge:
             case Event():
                 yield event_message(self._topics, message)
                 if message.camera and message.state:
-                    yield state_message(self._topics, message.camera, message.state)
+                    yield state_message(self._topics, message.camera, message.state, message.name)
             case SnapshotPicture(header=header, jpeg=jpeg):
                 yield snapshot_message(self._topics, header.camera, jpeg)
         yield from self._due(now_s)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import msgspec
 from edged import __version__
 from edged.config import UNKNOWN, StateConfig
 from edged.messages import CameraState, Event, Prediction, Status
+from edged.messages.published import ABSENT, PRESENT
 
 ONLINE, OFFLINE = "online", "offline"
 
@@ -66,9 +67,9 @@ def event_message(topics: Topics, event: Event) -> MqttMessage:
     return MqttMessage(topic, msgspec.json.encode(event), retain=False)
 
 
-def state_message(topics: Topics, camera: str, state: str) -> MqttMessage:
-    """Return what a camera sees."""
-    return MqttMessage(topics.of_camera(camera, "state"), state)
+def state_message(topics: Topics, camera: str, state: str, name: str | None = None) -> MqttMessage:
+    """Return what a camera sees; `name`: which of its `present` and `count`."""
+    return MqttMessage(topics.of_camera(camera, "state" if name is None else f"state/{name}"), state)
 
 
 def snapshot_message(topics: Topics, camera: str, jpeg: bytes) -> MqttMessage:
@@ -86,9 +87,15 @@ def status_messages(topics: Topics, status: Status, before: Status | None) -> It
         yield MqttMessage(topics.of_camera(name, "statistics"), _json(_statistics(name, camera, status, before)))
         if camera.state:
             yield state_message(topics, name, camera.state)
+        for state, is_there in camera.present.items():
+            yield state_message(topics, name, PRESENT if is_there else ABSENT, state)
+        for state, number in camera.count.items():
+            yield state_message(topics, name, str(number), state)
 
 
-def retained_topics(topics: Topics, cameras: Mapping[str, bool], with_state: Collection[str]) -> Iterator[str]:
+def retained_topics(
+    topics: Topics, cameras: Mapping[str, bool], states: Mapping[str, StateConfig]
+) -> Iterator[str]:
     """Yield the topics that a broker retains of a node; `cameras`: whether each has pictures published."""
     yield from (topics.availability, topics.status)
     for camera, snapshots in cameras.items():
@@ -96,8 +103,11 @@ def retained_topics(topics: Topics, cameras: Mapping[str, bool], with_state: Col
             yield topics.of_camera(camera, what)
         if snapshots:
             yield topics.of_camera(camera, "snapshot")
-        if camera in with_state:
-            yield topics.of_camera(camera, "state")
+        if camera in states:
+            if states[camera].labels:
+                yield topics.of_camera(camera, "state")
+            for name in (*states[camera].present, *states[camera].count):
+                yield topics.of_camera(camera, f"state/{name}")
 
 
 def _statistics(name: str, camera: CameraState, status: Status, before: Status | None) -> dict[str, Any]:
@@ -145,10 +155,10 @@ class Discovery:
     def of_camera(self, camera: str, *, snapshots: bool) -> Iterator[MqttMessage]:
         """Yield the entities of a camera; `snapshots`: it has pictures published."""
         device = {"device": self._device(camera)}
-        for component, what, fields in self._entities_of(camera, snapshots, camera in self._states):
+        for component, what, fields in self._entities_of(camera, snapshots):
             yield self._entity(component, camera, what, fields | device)
 
-    def _entities_of(self, camera: str, snapshots: bool, with_state: bool) -> Iterator[tuple[str, str, Fields]]:
+    def _entities_of(self, camera: str, snapshots: bool) -> Iterator[tuple[str, str, Fields]]:
         """Yield component, name in topics, and fields of each entity."""
         available = self._available(camera)
         prediction = {"state_topic": self._topics.of_camera(camera, "prediction")} | available
@@ -156,14 +166,30 @@ class Discovery:
         percent = {"unit_of_measurement": "%", "state_class": "measurement", "suggested_display_precision": 0}
         score = {"name": "Score", "value_template": "{{ (value_json.score * 100) | round(1) }}"}
         yield "sensor", "score", prediction | score | percent
-        if with_state:
-            yield "sensor", "state", self._state(camera) | available
-            if binary := self._binary_state(camera):
-                yield "binary_sensor", "state_on", binary | available
+        for component, what, fields in self._states_of(camera):
+            yield component, what, fields | available
         if snapshots:
             topic = self._topics.of_camera(camera, "snapshot")
             yield "camera", "snapshot", {"name": "Snapshot", "topic": topic} | available
         yield from self._diagnostics(camera)
+
+    def _states_of(self, camera: str) -> Iterator[tuple[str, str, Fields]]:
+        """Yield what `states` of the config names."""
+        wanted = self._states.get(camera)
+        if wanted is None:
+            return
+        if wanted.labels:
+            yield "sensor", "state", self._state(camera)
+        if wanted.device_class:
+            yield "binary_sensor", "state_on", self._binary_state(camera)
+        for name, each in wanted.present.items():
+            shown = {"name": _shown(name), "state_topic": self._topics.of_camera(camera, f"state/{name}")}
+            device_class = {"device_class": each.device_class} if each.device_class else {}
+            payloads = {"payload_on": PRESENT, "payload_off": ABSENT}
+            yield "binary_sensor", f"state_{name}", shown | payloads | device_class
+        for name in wanted.count:
+            shown = {"name": _shown(name), "state_topic": self._topics.of_camera(camera, f"state/{name}")}
+            yield "sensor", f"state_{name}", shown | {"state_class": "measurement"}
 
     def _diagnostics(self, camera: str) -> Iterator[tuple[str, str, Fields]]:
         """Yield what an owner looks at when something is wrong."""
@@ -179,16 +205,13 @@ class Discovery:
         yield "sensor", "dropped", statistics | dropped | {"value_template": "{{ value_json.dropped }}"}
 
     def _state(self, camera: str) -> Fields:
-        wanted = self._states.get(camera)
-        labels = list(wanted.labels) if wanted else []
+        options = [*self._states[camera].labels, UNKNOWN]
         topic = self._topics.of_camera(camera, "state")
-        return {"name": "State", "state_topic": topic, "device_class": "enum", "options": [*labels, UNKNOWN]}
+        return {"name": "State", "state_topic": topic, "device_class": "enum", "options": options}
 
     def _binary_state(self, camera: str) -> Fields:
-        """Return the fields of a sensor that is on for the first label; empty without a `device_class`."""
+        """Return the fields of a sensor that is on for the first label."""
         wanted = self._states[camera]
-        if not wanted.device_class:
-            return {}
         on, off = wanted.labels
         topic = self._topics.of_camera(camera, "state")
         template = f"{{{{ 'None' if value == '{UNKNOWN}' else value }}}}"  # by which Home Assistant means unknown
@@ -223,6 +246,11 @@ class Discovery:
         object_id = f"{name}_{what}" if camera else what
         topic = f"{self._prefix}/{component}/edged_{node}/{object_id}/config"
         return MqttMessage(topic, json.dumps(payload, ensure_ascii=False))
+
+
+def _shown(name: str) -> str:
+    """Return the name of an entity: `parked_cars` as `Parked cars`."""
+    return name.replace("_", " ").capitalize()
 
 
 def on_off() -> Fields:

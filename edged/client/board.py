@@ -19,7 +19,7 @@ from edged.arithmetic import median_and_p99
 from edged.client.node_state import CameraIs, CameraSummary, NodeState
 from edged.client.subscription import Arrival, StreamMessage
 from edged.messages import CameraState, Event, Prediction, Status
-from edged.messages.published import answers_of, is_right
+from edged.messages.published import PRESENT, answers_of, is_right
 
 STRIP_S = 60
 RECENT_S = 10
@@ -139,7 +139,7 @@ class CameraBoard:
         if change:
             self._why = event.message
         if event.event == "state":
-            self.last_status = msgspec.structs.replace(self.last_status, state=event.state)
+            self.last_status = with_state(self.last_status, event)
 
     def known(
         self, now_s: float, at: float | None, *, stale: bool, dropping: Mapping[str, float]
@@ -167,12 +167,24 @@ class CameraBoard:
             strip=minute.strip(now_s),
             snapshots=self.last_status.snapshots,
             sees=self.last_status.state,
+            present=self.last_status.present,
+            count=self.last_status.count,
         )
 
     def _why_not(self, state: CameraIs) -> str:
         if state == "up":
             return ""
         return self.last_status.error or self._why
+
+
+def with_state(status: CameraState, event: Event) -> CameraState:
+    """Return a camera's state after the event `state`."""
+    name, state = event.name, event.state
+    if name is None or state is None:
+        return msgspec.structs.replace(status, state=state)
+    if state.isdecimal():
+        return msgspec.structs.replace(status, count={**status.count, name: int(state)})
+    return msgspec.structs.replace(status, present={**status.present, name: state == PRESENT})
 
 
 def summarized(status: CameraState) -> CameraIs:

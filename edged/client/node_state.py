@@ -21,7 +21,7 @@ class CameraSummary:
     `dropped`, `dropping`: frames by reason, in all and a second.
     Of the last minute: `right`, the share of right answers; `strip`, the most frequent label of each second.
     `snapshots`: whether small pictures of it are published.
-    `sees`: its state, if `states` of the config names it.
+    `sees`: its state, if `states` of the config names it; `present`, `count`: those of a detector, by name.
     """
 
     name: str
@@ -42,6 +42,8 @@ class CameraSummary:
     strip: tuple[str | None, ...] = ()
     snapshots: bool = False
     sees: str | None = None
+    present: Mapping[str, bool] = field(default_factory=dict)
+    count: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_late(self) -> bool:

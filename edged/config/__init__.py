@@ -28,7 +28,6 @@ from edged.config.notify import NotifyConfig
 from edged.config.pipeline import Config
 from edged.config.sections import (
     NAME,
-    UNKNOWN,
     EnergyConfig,
     FreshnessConfig,
     JournalConfig,
@@ -37,8 +36,8 @@ from edged.config.sections import (
     RecoveryConfig,
     Section,
     SnapshotConfig,
-    StateConfig,
 )
+from edged.config.states import UNKNOWN, CountConfig, PresentConfig, StateConfig
 from edged.config.worker import MAX_BATCH, Precision, Segment, WorkerConfig
 from edged.messages.preparation import Color
 
@@ -55,6 +54,7 @@ __all__ = [
     "CameraTls",
     "Color",
     "Config",
+    "CountConfig",
     "EnergyConfig",
     "FleetConfig",
     "FreshnessConfig",
@@ -70,6 +70,7 @@ __all__ = [
     "OperatorConfig",
     "PixelFormat",
     "Precision",
+    "PresentConfig",
     "PublishConfig",
     "RecoveryConfig",
     "Section",

@@ -6,13 +6,12 @@ from typing import Annotated
 from pydantic import Field, ValidationInfo, field_validator
 
 from edged.config.paths import ConfigPath
-from edged.config.sections import PasswordFile, Positive, Section, Text
+from edged.config.sections import PLAIN_NAME, PasswordFile, Positive, Section, Text
 from edged.transport.address import NATS_ADDRESS, is_local
 
-STREAM_NAME = r"^[A-Za-z0-9_-]{1,64}$"
 SUBJECT = r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"
 NatsAddress = Annotated[str, Field(pattern=NATS_ADDRESS)]
-StreamName = Annotated[str, Field(pattern=STREAM_NAME)]
+StreamName = Annotated[str, Field(pattern=PLAIN_NAME)]
 SubjectPrefix = Annotated[str, Field(pattern=SUBJECT, max_length=128)]
 TLS = "tls://"
 

@@ -14,6 +14,7 @@ ANY, TEXT, A_LIST, TRUE = "(?s:.*)", r"[^\[{].*", r"\[.*", "true|yes|on"
 PIXELS = r"(\d+) ?[x×*, ] ?(\d+)"
 PORT = r"\d{1,5}"
 A_FILE = r"(.*\.onnx(?:\.\w+)?|.*/.*)"
+CORNERS = "write its corners: [[0.1, 0.5], [0.6, 0.5], [0.6, 1]], shares of the picture"
 OF_A_RECORDER = "edged does not record; what a detector reports stands in model: take it out"
 
 
@@ -49,7 +50,8 @@ HABITS = (
     Habit("cameras.*.detect", ANY, "its keys stand in the camera itself: size: [WIDTH, HEIGHT], max_fps"),
     Habit("cameras.*.fps|max_fps", r"(\d+(?:\.\d+)?) ?(?:fps|Hz)?", "write the number alone, without quotes: {0}"),
     Habit("cameras.*.roi.*", r"\d+", "roi is in shares of the picture, not in pixels: 320 of 640 are 0.5"),
-    Habit("cameras.*.crop|zones|mask", ANY, "write roi: [left, top, right, bottom], shares of the picture"),
+    Habit("cameras.*.zones", ANY, "write them beside cameras: states: {{CAMERA: {{zones: …}}}}"),
+    Habit("cameras.*.crop|mask", ANY, "write roi: [left, top, right, bottom], shares of the picture"),
     Habit("cameras.*.snapshot", TRUE, "write snapshot: {{}}"),
     Habit("cameras.*.snapshots", ANY, "write snapshot: {{}}"),
     Habit("cameras.*.loop|repeat", ANY, "write at_end: loop"),
@@ -105,6 +107,13 @@ HABITS = (
     Habit("*.*_s", r"(\d+(?:\.\d+)?) ?(?:s|sec|seconds?)?", "write the number of seconds alone: {0}"),
     Habit("*.*_s", r"\d.*", "write seconds, such as 0.5 for 500 ms or 120 for 2 minutes"),
     Habit("states.*", A_LIST, "write labels: before it: {{labels: [open, closed]}}"),
+    Habit("states.*.zones.*", rf"{TEXT}|\{{.*", CORNERS),
+    Habit("states.*.zones.*.*", r"[\d.].*", CORNERS),
+    Habit(
+        "states.*.zones.*.*.*", r"\d+(?:\.\d+)?", "corners are shares of the picture: 320 of 640 pixels are 0.5"
+    ),
+    Habit("states.*.present|count.*", f"({TEXT})", "write {{labels: [{0}]}}"),
+    Habit("states.*.present|count.*.label|objects", ANY, "write labels: [person]"),
     Habit("journal", TEXT, "write journal: {{path: FILE}}"),
     Habit("log.level", ANY, "set it by the variable EDGED_LOG_LEVEL=debug, or `edged run --verbose`"),
     Habit("log", TEXT, "write log: {{format: json}}; the level is the variable EDGED_LOG_LEVEL=debug"),

@@ -20,8 +20,8 @@ from edged.config.sections import (
     Name,
     RecoveryConfig,
     Section,
-    StateConfig,
 )
+from edged.config.states import StateConfig
 from edged.config.worker import Segment, WorkerConfig, problem_of_segments
 
 
@@ -61,6 +61,15 @@ class Config(Section):
         cameras = info.data.get("cameras", states)  # without them, if they have errors of their own
         if unknown := [name for name in states if name not in cameras]:
             raise ValueError(f"there is no camera {unknown[0]}; there are: {', '.join(cameras)}")
+        return states
+
+    @field_validator("states")
+    @classmethod
+    def _fit_the_task(cls, states: dict[str, StateConfig], info: ValidationInfo) -> dict[str, StateConfig]:
+        task = info.data["model"].known_task if "model" in info.data else None
+        for name, state in states.items():
+            if task and (problem := state.misfit(task)):
+                raise ValueError(f"{name}: {problem}")
         return states
 
     @field_validator("notify")

@@ -12,7 +12,7 @@ from edged.messages.scores import ScoresWanted
 from edged.transport.address import HOST_AND_PORT, ZMQ_ADDRESS, host_and_port, is_ipc, is_local
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
-DEVICE_CLASS = r"^[a-z_]+$"  # of Home Assistant
+PLAIN_NAME = r"^[A-Za-z0-9_-]{1,64}$"  # where others take no dots
 
 
 def _with_port(address: str) -> str:
@@ -199,6 +199,13 @@ class ModelConfig(Section):
         False, description="Refuse a network with operators that no kernel computes, rather than use the host"
     )
 
+    @property
+    def known_task(self) -> Task | None:
+        """Return what the network is for, as far as it is known before its file is read."""
+        if self.task or not self.name:
+            return self.task or ("detect" if self.decode not in {None, "auto"} else None)
+        return "classify"
+
     @field_validator("path")
     @classmethod
     def _one_source(cls, path: Path | None, info: ValidationInfo) -> Path | None:
@@ -239,36 +246,6 @@ class RecoveryConfig(Section):
     start_s: Positive = Field(
         300.0, description="Time limit of a worker's start; then it is killed, and its device is given up"
     )
-
-
-UNKNOWN = "unknown"  # the state of every answer that is none of the labels
-
-
-class StateConfig(Section):
-    """The state of what a camera sees, such as open or closed, for automations: an event where it changes."""
-
-    labels: tuple[Text, ...] = Field(min_length=1, description="Labels that are states; every other is `unknown`")
-    after: int = Field(3, ge=1, le=1000, description="Equal answers in a row that change the state")
-    unknown_below: Share = Field(0.5, description="Score below which an answer counts as `unknown`")
-    device_class: Annotated[str, Field(pattern=DEVICE_CLASS)] | None = Field(
-        None,
-        description="Home Assistant: a binary sensor too, of this class (door, garage_door, motion, occupancy …), "
-        "which is on for the first of two labels",
-    )
-
-    @field_validator("device_class")
-    @classmethod
-    def _of_two(cls, device_class: str | None, info: ValidationInfo) -> str | None:
-        if device_class and len(info.data.get("labels", ("", ""))) != 2:
-            raise ValueError("is for two labels: the first is on, the second is off")
-        return device_class
-
-    @field_validator("labels")
-    @classmethod
-    def _different(cls, labels: tuple[str, ...]) -> tuple[str, ...]:
-        if len({*labels, UNKNOWN}) <= len(labels):
-            raise ValueError("must differ, and none may be `unknown`, which stands for all others")
-        return labels
 
 
 class LogConfig(Section):

@@ -11,9 +11,10 @@ from pydantic_core import ErrorDetails
 
 from edged.config import NAME
 from edged.config.access import MQTT_TOPIC
-from edged.config.fleet import STREAM_NAME, SUBJECT
+from edged.config.fleet import SUBJECT
 from edged.config.habits import instead_of
-from edged.config.sections import DEVICE_CLASS
+from edged.config.sections import PLAIN_NAME
+from edged.config.states import DEVICE_CLASS
 from edged.config.yaml_positions import Document, Mistake, Path, Value
 from edged.errors import ConfigError
 from edged.transport.address import HOST_AND_PORT, MQTT_ADDRESS, NATS_ADDRESS, ZMQ_ADDRESS
@@ -25,7 +26,7 @@ PATTERNS = {
     MQTT_ADDRESS: "an address such as mqtts://HOST:8883 or mqtt://127.0.0.1:1883",
     NATS_ADDRESS: "an address such as tls://HOST:4222 or nats://127.0.0.1:4222",
     MQTT_TOPIC: "a topic such as edged or home/edged, without '+', '#' and blanks",
-    STREAM_NAME: "a name of letters, digits, '_' and '-', at most 64",
+    PLAIN_NAME: "a name of letters, digits, '_' and '-', at most 64",
     DEVICE_CLASS: "a class of Home Assistant such as door or garage_door",
     SUBJECT: "a subject such as edged or site.edged, of letters, digits, '_', '-' and dots between them",
 }

@@ -129,13 +129,14 @@ def model_findings(config: Config) -> Iterator[Finding]:
 def _states(config: Config, model: Model) -> Iterator[Finding]:
     """Check the labels of `states`; a taught version may have labels that the model does not have."""
     for camera, wanted in config.states.items():
-        if missing := [label for label in wanted.labels if label not in model.labels]:
-            problem = f"the model has no label {', '.join(missing)}; right for labels that you teach"
-            yield Finding("warning", f"states {camera}", problem)
+        what = f"states {camera}"
+        if problem := wanted.misfit("detect" if model.detector else "classify"):
+            yield Finding("error", what, problem)
+        elif missing := [label for label in wanted.all_labels if label not in model.labels]:
+            taught = "" if wanted.detects else "; right for labels that you teach"
+            yield Finding("warning", what, f"the model has no label {', '.join(missing)}{taught}")
         else:
-            yield Finding(
-                "ok", f"states {camera}", f"{', '.join(wanted.labels)}, after {wanted.after} equal answers"
-            )
+            yield Finding("ok", what, wanted.described)
 
 
 def _preparation(model: Model) -> Finding:

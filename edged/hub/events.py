@@ -65,7 +65,7 @@ REFUSALS_REMEMBERED = 1000
 class HubEvent:
     """An event: it is logged and published. `reason` names the cause for the metrics.
 
-    `state`: of the event `state`.
+    `state`: of the event `state`; `name`: which of the camera's `present` and `count` has it; None: its labels.
     """
 
     event: EventName
@@ -74,6 +74,7 @@ class HubEvent:
     worker: str | None = None
     reason: str = ""
     state: str | None = None
+    name: str | None = None
 
     @property
     def is_bad(self) -> bool:

@@ -85,6 +85,7 @@ class Node:
 
     def _camera(self, name: str) -> CameraState:
         ledger, states = self.router.cameras[name].ledger, self.cameras.states
+        present, count = self.seen.found(name)
         return CameraState(
             up=states.is_up(name),
             frozen=states.is_frozen(name),
@@ -97,6 +98,8 @@ class Node:
             reconnects=states.reconnects[name],
             snapshots=self.cameras.sends_snapshots(name),
             state=self.seen.state(name),
+            present=dict(present),
+            count=dict(count),
         )
 
     def _worker(self, slot: AnyWorkerSlot) -> WorkerState:

@@ -23,8 +23,7 @@ from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.sender import AnsweredJob, Outcome, Outgoing
 from edged.hub.stats.summary import Limits
 from edged.hub.workers.workers import JobObserver
-from edged.messages import Features, Frame, JobFailed, Prediction, Scores, Stop, WorkerHello, to_json, topic
-from edged.messages.published import answers_of
+from edged.messages import Features, Frame, JobFailed, Scores, Stop, WorkerHello, to_json, topic
 
 
 class Pipeline:
@@ -344,11 +343,7 @@ class Publication:
             self._router.predicted(outcome.outgoing.held)
             self._stats.published(outcome.sent, outcome.outgoing.prediction, job.answered_ns)
             if self.seen.are_wanted:
-                self._see(outcome.outgoing.prediction)
-
-    def _see(self, prediction: Prediction) -> None:
-        if event := self.seen.answered(prediction.camera, answers_of(prediction)):
-            self._changed_states.append(event)
+                self._changed_states += self.seen.saw(outcome.outgoing.prediction)
 
 
 def _patience_s(unsent: Iterable[Outgoing], now: int) -> float | None:

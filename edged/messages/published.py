@@ -16,6 +16,7 @@ from edged.messages.message import INVALID_JSON, LARGEST, SCHEMA, Content, Count
 from edged.messages.worker import Score
 
 STAGES = ("capture", "preprocess", "wait", "upload", "forward", "download", "publish", "total")
+PRESENT, ABSENT = "present", "absent"  # states of what a detector finds
 SNAPSHOTS = "snapshot/"  # prefix of the topics of all snapshots
 
 
@@ -174,7 +175,17 @@ class Event(NodeMessage, frozen=True, kw_only=True):
     camera: Annotated[str | None, Meta(description="Camera concerned")] = None
     worker: Annotated[str | None, Meta(description="Worker concerned")] = None
     message: Annotated[str, Meta(description="Explanation for people")]
-    state: Annotated[str | None, Meta(description="What the camera sees now; only of the event `state`")] = None
+    state: Annotated[
+        str | None,
+        Meta(
+            description="What the camera sees now; only of the event `state`: a label or unknown, or where `name` "
+            "is given present, absent or a number"
+        ),
+    ] = None
+    name: Annotated[
+        str | None,
+        Meta(description="Which of the camera's `present` and `count` has this state; null: its labels"),
+    ] = None
     shadow: Annotated[
         ShadowAnswers | None, Meta(description="Both answers to a frame; only of the event `shadow`")
     ] = None
@@ -259,6 +270,12 @@ class CameraState(Published, frozen=True, kw_only=True):
         str | None,
         Meta(description="What it sees, if `states` of the config names it: one of these labels, or unknown"),
     ] = None
+    present: Annotated[
+        dict[str, bool], Meta(description="Of `present` of its states, by name: whether it is there")
+    ] = field(default_factory=dict)
+    count: Annotated[
+        dict[str, Count], Meta(description="Of `count` of its states, by name: how many there are")
+    ] = field(default_factory=dict)
 
 
 class WorkerState(Published, frozen=True):

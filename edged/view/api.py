@@ -95,6 +95,8 @@ def _camera(camera: CameraSummary) -> dict[str, Any]:
         "state": camera.state,
         "why": camera.why,
         "sees": camera.sees,
+        "present": camera.present,
+        "count": camera.count,
         "label": best and best.label,
         "score": best and best.score,
         "fps": round(camera.fps, 1),

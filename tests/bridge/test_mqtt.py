@@ -17,9 +17,15 @@ from tests.client import statuses
 MQTT = MqttConfig(address="mqtt://127.0.0.1", every_s=1.0)
 
 
-def bridge_of(mqtt: MqttConfig = MQTT, states: dict[str, Any] | None = None) -> MqttBridge:
+def bridge_of(mqtt: MqttConfig = MQTT, states: dict[str, Any] | None = None, task: str = "classify") -> MqttBridge:
     cameras = {"door": {"source": "synthetic:digits"}, "gate": {"source": "synthetic:digits"}}
-    return MqttBridge(Config.model_validate({"node": "test", "cameras": cameras, "states": states or {}}), mqtt)
+    config = {
+        "node": "test",
+        "cameras": cameras,
+        "model": {"path": "m.onnx", "task": task},
+        "states": states or {},
+    }
+    return MqttBridge(Config.model_validate(config), mqtt)
 
 
 def by_topic(messages: Iterable[MqttMessage]) -> dict[str, str | bytes]:
@@ -60,6 +66,20 @@ def test_a_state_is_text_that_an_automation_compares() -> None:
     first, second = bridge_of().converted(event, 0.0)
     assert (first.topic, first.retain) == ("edged/test/door/event", False)
     assert (second.topic, second.payload, second.retain) == ("edged/test/door/state", "open", True)
+
+
+def test_what_a_detector_finds_is_a_topic_for_each_state() -> None:
+    event = Event(
+        node="test", boot="b", at=1.0, event="state", camera="door", message="", state="present", name="visitor"
+    )
+    _, state = bridge_of().converted(event, 0.0)
+    assert (state.topic, state.payload, state.retain) == ("edged/test/door/state/visitor", "present", True)
+
+    camera = statuses.camera(present={"visitor": False}, count={"cars": 2})
+    found = by_topic(bridge_of().converted(statuses.status(door=camera), 0.0))
+    assert found["edged/test/door/state/visitor"] == "absent"
+    assert found["edged/test/door/state/cars"] == "2"
+    assert "edged/test/door/state" not in found
 
 
 def test_a_status_says_which_cameras_are_up_and_how_fast() -> None:
@@ -130,6 +150,44 @@ def test_a_state_of_two_labels_is_a_binary_sensor_where_its_class_is_given() -> 
     assert sensor["value_template"] == "{{ 'None' if value == 'unknown' else value }}"
     assert sensor["state_topic"] == "edged/test/door/state"
     assert "homeassistant/sensor/edged_test/door_state/config" in found
+
+
+def test_home_assistant_finds_whether_something_is_there_and_how_many() -> None:
+    states = {
+        "door": {
+            "present": {
+                "visitor": {"labels": ["person"], "device_class": "occupancy"},
+                "dog": {"labels": ["dog"]},
+            },
+            "count": {"parked_cars": {"labels": ["car"]}},
+        }
+    }
+    bridge = bridge_of(states=states, task="detect")
+    found = discovered(bridge, door=statuses.camera())
+
+    visitor = found["homeassistant/binary_sensor/edged_test/door_state_visitor/config"]
+    assert (visitor["name"], visitor["device_class"], visitor["state_topic"]) == (
+        "Visitor",
+        "occupancy",
+        "edged/test/door/state/visitor",
+    )
+    assert (visitor["payload_on"], visitor["payload_off"]) == ("present", "absent")
+    assert [each["topic"] for each in visitor["availability"]] == [
+        "edged/test/availability",
+        "edged/test/door/availability",
+    ]
+    assert "device_class" not in found["homeassistant/binary_sensor/edged_test/door_state_dog/config"]
+    cars = found["homeassistant/sensor/edged_test/door_state_parked_cars/config"]
+    assert (cars["name"], cars["state_class"], cars["state_topic"]) == (
+        "Parked cars",
+        "measurement",
+        "edged/test/door/state/parked_cars",
+    )
+    assert "homeassistant/sensor/edged_test/door_state/config" not in found
+    assert len({fields["unique_id"] for fields in found.values()}) == len(found)
+    assert bridge.in_use
+    assert {f"edged/test/door/state/{name}" for name in ("visitor", "dog", "parked_cars")} <= bridge.in_use
+    assert "edged/test/door/state" not in bridge.in_use
 
 
 def test_what_a_broker_may_retain_follows_the_cameras() -> None:

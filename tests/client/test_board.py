@@ -9,7 +9,7 @@ import pytest
 from edged.client.board import Board
 from edged.client.node_state import CameraSummary, worst_first
 from edged.client.subscription import StreamMessage
-from edged.messages import Prediction
+from edged.messages import Event, Prediction
 from tests.client.statuses import camera, event, prediction, status
 
 NOW_S = 100.0
@@ -96,6 +96,19 @@ def test_another_start_of_the_node_may_have_another_clock_and_begins_its_sums_an
     known = board.node_state(NOW_S + 3)
     assert (known.boot, known.at, known.watts) == ("c", 42.0, {"GPU": 2.0})
     assert known.cameras[0].dropping == {"stale": 2.0}
+
+
+def test_what_a_camera_sees_is_in_its_status_and_changes_with_the_event() -> None:
+    board = Board()
+    board.add(status(door=camera(present={"visitor": False}, count={"cars": 1})), NOW_S)
+    for name, state in (("visitor", "present"), ("cars", "2")):
+        changed = Event(
+            node="test", boot="b", at=0.0, event="state", camera="door", message="", state=state, name=name
+        )
+        board.add(changed, NOW_S)
+
+    (door,) = board.node_state(NOW_S).cameras
+    assert (door.sees, door.present, door.count) == (None, {"visitor": True}, {"cars": 2})
 
 
 def test_frames_that_are_dropped_in_all_and_a_second() -> None:

@@ -14,6 +14,7 @@ from tests.e2e.broker import bridge, has_broker, listener, mosquitto
 from tests.e2e.certificates import new_authority, new_certificate
 from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, run_edged
 from tests.eventually import LIMIT_S, eventually, free_port
+from tests.model.detectors import detector_file
 
 OPEN = ("allow_anonymous true",)
 NODE, CAMERA = "edged/test/availability", "edged/test/demo"
@@ -65,6 +66,35 @@ def test_states_predictions_and_pictures_arrive_and_a_stop_is_offline(
             process.send_signal(signal.SIGTERM)
             assert process.wait(LIMIT_S) == 0
         eventually(lambda: heard.last[NODE] == "offline")
+
+
+def test_what_a_detector_finds_in_zones_is_retained(tmp_path: Path, port: int) -> None:
+    zones = {"all": [[0, 0], [1, 0], [1, 1], [0, 1]], "corner": [[0, 0], [0.01, 0], [0, 0.01]]}
+    door = {
+        "zones": zones,
+        "present": {name: {"labels": ["cat", "dog", "cow"], "zone": name} for name in zones},
+        "count": {"animals": {"labels": ["cat", "dog", "cow"]}},
+    }
+    (tmp_path / "labels.txt").write_text("cat\ndog\ncow\n")
+    model = {"path": str(detector_file(tmp_path / "net.onnx", "yolox")), "labels": str(tmp_path / "labels.txt")}
+    settings = config_in(
+        tmp_path,
+        cameras={"demo": SYNTHETIC},
+        model={**model, "threshold": 0.3},
+        states={"demo": door},
+        mqtt={"address": f"mqtt://127.0.0.1:{port}"},
+    )
+    states = {f"{CAMERA}/state/{name}" for name in ("all", "corner", "animals")}
+    with run_edged(tmp_path, config=settings), mosquitto(tmp_path, port, *OPEN):
+        with bridge(tmp_path / "edged.yaml", tmp_path), listener(port) as first:
+            eventually(lambda: states <= first.last.keys())
+        with listener(port) as later:
+            eventually(lambda: states | {NODE} <= later.last.keys())
+    assert later.last[f"{CAMERA}/state/all"] == "present"
+    assert later.last[f"{CAMERA}/state/corner"] == "absent"
+    assert int(later.last[f"{CAMERA}/state/animals"]) > 0
+    entity = json.loads(later.last["homeassistant/binary_sensor/edged_test/demo_state_all/config"])
+    assert (entity["state_topic"], entity["payload_on"]) == (f"{CAMERA}/state/all", "present")
 
 
 @pytest.mark.deep

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from edged.config import NotifyConfig
@@ -98,6 +99,19 @@ def test_only_what_has_changed_and_is_wanted_is_sent(server: NotificationServer)
         eventually(lambda: len(server.taken) == 2)
     assert server.bodies == [b"camera door sees: open", b"camera door sees: unknown"]
     assert server.taken[0].headers["content-type"] == "text/plain; charset=utf-8"
+
+
+def test_the_states_of_a_camera_change_independently(server: NotificationServer) -> None:
+    def found(name: str, state: str) -> Event:
+        message = f"camera door sees: {name} {state}"
+        return msgspec.structs.replace(event("state", message, state=state), name=name)
+
+    with notifying(server.port, format="text") as notifier:
+        for name, state in (("visitor", "absent"), ("cars", "2"), ("visitor", "absent"), ("cars", "3")):
+            notifier.put(found(name, state))
+        notifier.put(found("visitor", "present"))
+        eventually(lambda: len(server.taken) == 2)
+    assert server.bodies == [b"camera door sees: cars 3", b"camera door sees: visitor present"]
 
 
 def test_cameras_and_workers_are_sent_where_they_are_wanted(server: NotificationServer) -> None:

@@ -96,7 +96,7 @@ def test_the_hub_publishes_the_state_as_an_event_and_in_its_status(tmp_path: Pat
     ("states", "message"),
     [
         ("{gate: {labels: [open]}}", "states: there is no camera gate; there are: door"),
-        ("{door: {labels: []}}", "states.door.labels"),
+        ("{door: {labels: []}}", "states.door: expected labels"),
         ("{door: {labels: [open, unknown]}}", "must differ, and none may be `unknown`"),
         ("{door: {labels: [open, open]}}", "must differ"),
     ],

@@ -75,6 +75,8 @@ def test_the_state_has_the_documented_fields() -> None:
         "state": "up",
         "why": "",
         "sees": None,
+        "present": {},
+        "count": {},
         "label": "open",
         "score": 0.98,
         "fps": 1.0,

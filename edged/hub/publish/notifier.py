@@ -121,7 +121,7 @@ class Notifier:
         self._services = services
         self._total, self._failures = metrics.notifications, metrics.notification_failures
         self._receiver: Receiver | None = None
-        self._states: dict[str | None, str | None] = {}
+        self._states: dict[tuple[str | None, str | None], str | None] = {}  # by camera and name
         self._waiting: deque[Event] = deque()
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -179,8 +179,9 @@ class Notifier:
 
     def _is_change(self, event: Event) -> bool:
         """Return whether the camera saw another state before. Its first one since the start is no change."""
-        is_known, before = event.camera in self._states, self._states.get(event.camera)
-        self._states[event.camera] = event.state
+        which = event.camera, event.name
+        is_known, before = which in self._states, self._states.get(which)
+        self._states[which] = event.state
         return is_known and before != event.state
 
     def _run(self) -> None:

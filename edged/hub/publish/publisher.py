@@ -88,6 +88,7 @@ class Publisher:
             worker=notice.worker,
             message=notice.message,
             state=notice.state,
+            name=notice.name,
         )
         if self._notifier:
             self._notifier.put(event)
