@@ -12,7 +12,7 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"engine", "energy"},
     {"model"},
     {"config", "metrics"},
-    {"transport", "pictures", "detection"},
+    {"transport", "pictures", "detection", "tracking"},
     {"system"},
     {"messages"},
     {"errors", "clock", "arithmetic"},

@@ -161,6 +161,9 @@ class BoxesConfig(Section):
     across: Across = Field("label", description="Boxes that are compared: those of one label, or all")
     most: int = Field(100, ge=1, le=1000, description="Most boxes of a picture, the best ones")
     smallest: Share = Field(0.0, description="Least width and height, as shares of the picture's")
+    track: bool = Field(
+        False, description="Number the boxes: an object keeps its number over the frames of a camera"
+    )
 
 
 class ModelConfig(Section):

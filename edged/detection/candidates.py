@@ -66,6 +66,15 @@ def best_of_objects(
     return Best(likely[reach], of_likely[reach].argmax(axis=1), highest[reach])
 
 
+def beside(candidates: Candidates, others: Candidates, overlap: float) -> Candidates:
+    """Return the candidates whose intersection over union with each of the others is at most `overlap`."""
+    one, other = candidates.boxes[:, None], others.boxes[None]
+    sides = np.minimum(one[..., 2:], other[..., 2:]) - np.maximum(one[..., :2], other[..., :2])
+    shared = sides.clip(0).prod(axis=2)
+    areas = [(each[..., 2:] - each[..., :2]).prod(axis=2) for each in (one, other)]
+    return candidates.chosen(np.flatnonzero((shared <= overlap * (sum(areas) - shared)).all(axis=1)))
+
+
 def cells(height: int, width: int, strides: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Return the rows and columns of the grid of each stride, as convolutions round them."""
     return tuple((-(-height // stride), -(-width // stride)) for stride in strides)

@@ -9,10 +9,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.detection.candidates import Candidates, Floats
+from edged.detection.candidates import Candidates, Floats, beside
 from edged.detection.decoders import DECODERS, Outputs, Shapes, Size
 from edged.messages.detection import Across, Decode, DecodeKnownBy, FoundBox
 
+FAINT = 0.1  # least score of a box by which a tracker continues a track (Zhang et al., ByteTrack, 2022)
 SOURCES = {"config": "from the config", "file": "from the model's file", "network": "as its outputs look"}
 
 
@@ -27,7 +28,8 @@ class InPicture(Protocol):
 class BoxLimits:
     """Which boxes are reported: at most `most` a picture, of widths and heights from `smallest` on, a share of it.
 
-    thresholds: least score by class. overlap, across: see `suppression.suppressed`.
+    thresholds: least score by class. overlap, across: see `suppression.suppressed`. with_faint: boxes of lower
+    scores are found, too, for a tracker.
     """
 
     thresholds: tuple[float, ...]
@@ -35,6 +37,7 @@ class BoxLimits:
     across: Across
     most: int
     smallest: float
+    with_faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,23 @@ class Detector:
 
     def boxes(self, outputs: Floats, in_picture: InPicture) -> tuple[FoundBox, ...]:
         """Return the boxes of one frame's outputs [values], best first."""
-        found = self.without_overlaps(self.candidates(outputs))
+        return self._found(self.without_overlaps(self.candidates(outputs)), in_picture)
+
+    def clear_and_faint(
+        self, outputs: Floats, in_picture: InPicture
+    ) -> tuple[tuple[FoundBox, ...], tuple[FoundBox, ...]]:
+        """Return the boxes of one frame's outputs [values], and those below their thresholds, each best first.
+
+        A faint box that overlaps with a clear one is no second object: it is left out.
+        """
+        clear, faint = self._clear_and_faint(outputs)
+        clear = self.without_overlaps(clear)
+        if len(faint):
+            faint = beside(self.without_overlaps(faint), clear, self.limits.overlap)
+        return self._found(clear, in_picture), self._found(faint, in_picture)
+
+    def _found(self, found: Candidates, in_picture: InPicture) -> tuple[FoundBox, ...]:
+        """Return candidates as boxes in the picture, without those that are too small."""
         shares = in_picture.shares(found.boxes)
         is_large = (shares[:, 2:] - shares[:, :2] > self.limits.smallest).all(axis=1)
         found, shares = found.chosen(np.flatnonzero(is_large)), shares[is_large]
@@ -77,9 +96,17 @@ class Detector:
 
     def candidates(self, outputs: Floats) -> Candidates:
         """Return the candidates of one frame's outputs [values] that reach the thresholds of their classes."""
+        return self._clear_and_faint(outputs)[0]
+
+    def _clear_and_faint(self, outputs: Floats) -> tuple[Candidates, Candidates]:
+        """Return the candidates that reach their thresholds; then those below, if they are wanted."""
         thresholds = np.array(self.limits.thresholds, np.float32)
-        found = DECODERS[self.decode].decode(self._split(outputs), self.size, float(thresholds.min()))
-        return found.chosen(np.flatnonzero(found.scores >= thresholds[found.classes]))
+        least = float(thresholds.min())
+        least = min(least, FAINT) if self.limits.with_faint else least
+        found = DECODERS[self.decode].decode(self._split(outputs), self.size, least)
+        is_clear = found.scores >= thresholds[found.classes]
+        faint = np.flatnonzero(~is_clear) if self.limits.with_faint else np.array([], np.intp)
+        return found.chosen(np.flatnonzero(is_clear)), found.chosen(faint)
 
     def _split(self, outputs: NDArray[np.float32]) -> Outputs:
         parts: Sequence[Floats] = np.split(outputs.reshape(-1), self.begins[1:])

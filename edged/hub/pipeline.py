@@ -15,6 +15,7 @@ from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.prediction import Origin, predict
 from edged.hub.frames.queues import Held, StageResult
+from edged.hub.frames.tracks import CameraTracks
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.schema import Row
 from edged.hub.links.peers import Received, Role
@@ -193,8 +194,13 @@ class Publication:
     All metrics of a job and its predictions change at the same moment: until then its frames are pending.
     """
 
-    def __init__(self, node: Node, publisher: Publisher, journal: Journal, limits: Limits, top: int) -> None:
-        """`top`: labels in each prediction. `limits`: frames answered after its count are dropped (`shutdown`)."""
+    def __init__(
+        self, node: Node, publisher: Publisher, journal: Journal, limits: Limits, top: int, *, tracks: bool = False
+    ) -> None:
+        """`top`: labels in each prediction. `limits`: frames answered after its count are dropped (`shutdown`).
+
+        `tracks`: whether the boxes of detectors get numbers.
+        """
         self.top = top
         self.seen = node.seen
         self.unsettled = 0  # predictions not yet counted as published or dropped
@@ -210,6 +216,7 @@ class Publication:
         self._journal = journal
         self._stats = node.stats
         self._limits = limits
+        self._tracks = CameraTracks(are_wanted=tracks)
         self._unsent: list[Outgoing] = []
         self._changed_states: list[HubEvent] = []
         self._jobs: dict[int, AnsweredJob] = {}  # by the number of each prediction without an outcome
@@ -218,6 +225,7 @@ class Publication:
         """Take over the labels of each prediction and the limits of the journal."""
         self.top = config.publish.top
         self.seen.set_config(config.states)
+        self._tracks.set_wanted(are_wanted=config.model.boxes.track)
         self._journal.set_limits(config.journal)
 
     @property
@@ -261,6 +269,7 @@ class Publication:
             hello=job.hello,
             answered_ns=job.answered_ns,
             before=job.assigned.legs,
+            tracks=self._tracks.numbers(held.frame, job.scores, index) if job.scores.boxes else (),
         )
         if prediction.camera in self._answers.cameras:
             self._answers.predicted(held.frame, prediction)

@@ -188,7 +188,10 @@ class HubBuilder:
         self._source = source
         self._notebook = Notebook()
         self.node = node = self._make_node(program)
-        self._publication = Publication(node, opened.publisher, opened.journal, limits, config.publish.top)
+        self._publication = Publication(
+            *(node, opened.publisher, opened.journal, limits, config.publish.top),
+            tracks=config.model.boxes.track,
+        )
         self._teaching = Teaching(node, opened.publisher)
         self._pipeline = Pipeline(node, self._publication, self._teaching)
 

@@ -5,6 +5,7 @@ Readers of any version and language can parse them: new fields may be added.
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from itertools import chain, repeat
 from typing import Annotated, Literal
 
 import msgspec
@@ -54,14 +55,29 @@ class Box(Published, frozen=True):
     index: Annotated[Count, Meta(description="Class index")]
     score: Annotated[float, Meta(description="Score of the box, 0 to 1")]
     box: Corners
+    track: Annotated[
+        Count | None,
+        Meta(
+            description="Number of the object, the same over the frames of this camera since the node started; "
+            "null: not seen twice yet, or `model.boxes.track` is off"
+        ),
+    ] = None
 
 
 Region = tuple[float, float, float, float]  # left, top, right, bottom as shares
 WHOLE: Region = (0.0, 0.0, 1.0, 1.0)
 
 
-def boxes_of(found: Iterable[FoundBox], labels: tuple[str, ...], region: Region | None = None) -> tuple[Box, ...]:
-    """Return boxes with the names of their classes, in the picture that `region` is a part of; None: all of it."""
+def boxes_of(
+    found: Iterable[FoundBox],
+    labels: tuple[str, ...],
+    region: Region | None = None,
+    tracks: Iterable[int | None] = (),
+) -> tuple[Box, ...]:
+    """Return boxes with the names of their classes, in the picture that `region` is a part of; None: all of it.
+
+    `tracks`: the number of each; empty: none has one.
+    """
     left, top, right, bottom = region or WHOLE
     across, down = right - left, bottom - top
     return tuple(
@@ -70,8 +86,9 @@ def boxes_of(found: Iterable[FoundBox], labels: tuple[str, ...], region: Region 
             index=each.index,
             score=each.score,
             box=(left + a * across, top + b * down, left + c * across, top + d * down),
+            track=track,
         )
-        for each in found
+        for each, track in zip(found, chain(tracks, repeat(None)), strict=False)
         for a, b, c, d in (each.box,)
     )
 

@@ -136,6 +136,10 @@ class Scores(JobDone, frozen=True, kw_only=True):
     boxes: Annotated[
         tuple[tuple[FoundBox, ...], ...], Meta(description="Boxes of each frame, best first, by a detector")
     ] = ()
+    faint: Annotated[
+        tuple[tuple[FoundBox, ...], ...],
+        Meta(description="Boxes of each frame below their thresholds, for a tracker; none: there is none"),
+    ] = ()
     decode_s: Annotated[Seconds, Meta(description="Time for the boxes on the host, part of `forward_s`")] = 0.0
 
 

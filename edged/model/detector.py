@@ -106,6 +106,7 @@ def detector_of(
         settings.boxes.across,
         settings.boxes.most,
         settings.boxes.smallest,
+        with_faint=settings.boxes.track,
     )
     _, height, width = graph.shapes[graph.input]
     return Detector(*layout, tuple(output.shape for output in outputs), (height, width), limits)

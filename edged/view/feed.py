@@ -114,6 +114,7 @@ def _boxes(prediction: Prediction, shown: Region) -> list[Message] | None:
             "index": each.index,
             "score": each.score,
             "box": [(a - left) / across, (b - top) / down, (c - left) / across, (d - top) / down],
+            "track": each.track,
         }
         for each in prediction.boxes
         for a, b, c, d in (each.box,)

@@ -191,7 +191,7 @@ def scores_of(job: Job, result: Result, spent: JobEnergy, answered: HeadAnswers,
     What heads, or boxes, take on the host is a part of the forward pass.
     """
     rule, start = served.rule, time.perf_counter()
-    boxes = boxes_in(job, result.outputs, rule) if isinstance(rule, Detector) else ()
+    boxes, faint = boxes_in(job, result.outputs, rule) if isinstance(rule, Detector) else ((), ())
     decode_s = time.perf_counter() - start if boxes else 0.0
     if isinstance(rule, Detector):
         frames = tuple(map(classes_of, boxes))
@@ -203,6 +203,7 @@ def scores_of(job: Job, result: Result, spent: JobEnergy, answered: HeadAnswers,
         job=job.job,
         frames=frames,
         boxes=boxes,
+        faint=faint,
         decode_s=decode_s,
         shadow=() if answered.shadow is None else _top(answered.shadow, job),
         upload_s=result.upload_s,
@@ -214,12 +215,17 @@ def scores_of(job: Job, result: Result, spent: JobEnergy, answered: HeadAnswers,
     )
 
 
-def boxes_in(job: Job, outputs: Outputs, detector: Detector) -> tuple[tuple[FoundBox, ...], ...]:
-    """Return the boxes of each frame, as shares of what its camera prepared."""
+FrameBoxes = tuple[tuple[FoundBox, ...], ...]
+
+
+def boxes_in(job: Job, outputs: Outputs, detector: Detector) -> tuple[FrameBoxes, FrameBoxes]:
+    """Return the boxes of each frame as shares of what its camera prepared; then faint ones, if wanted."""
     height, width = detector.size
     given = job.places or (None,) * len(outputs)
     places = [Placement(*(place or (0, 0, width, height))) for place in given]
-    return tuple(detector.boxes(frame, place) for frame, place in zip(outputs, places, strict=True))
+    found = [detector.clear_and_faint(frame, place) for frame, place in zip(outputs, places, strict=True)]
+    faint = tuple(each for _, each in found) if detector.limits.with_faint else ()
+    return tuple(each for each, _ in found), faint
 
 
 def classes_of(boxes: Iterable[FoundBox]) -> tuple[Score, ...]:

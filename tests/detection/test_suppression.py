@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.detection.candidates import Candidates
+from edged.detection.candidates import Candidates, beside
 from edged.detection.suppression import suppressed
 
 
@@ -83,3 +83,11 @@ def intersection_over_union(a: np.ndarray, b: np.ndarray) -> float:
     low, high = np.maximum(a[:2], b[:2]), np.minimum(a[2:], b[2:])
     common = np.prod(np.clip(high - low, 0, None))
     return float(common / (np.prod(a[2:] - a[:2]) + np.prod(b[2:] - b[:2]) - common))
+
+
+def test_candidates_that_overlap_with_others_are_left_out() -> None:
+    others = candidates((0, 0, 10, 10, 0.9, 0))
+    given = candidates((0, 0, 10, 9, 0.3, 0), (0, 0, 10, 4, 0.3, 0), (20, 0, 30, 10, 0.2, 0))
+
+    assert beside(given, others, 0.5).boxes[:, 3].tolist() == [4, 10]
+    assert len(beside(given, others.chosen(np.array([], np.intp)), 0.5)) == 3

@@ -78,6 +78,22 @@ def test_boxes_are_published_in_the_cameras_whole_picture(tmp_path: Path) -> Non
     assert summary["captured"] == summary["predictions"] + sum(summary["dropped"].values())
 
 
+def test_an_object_that_stays_keeps_its_number(tmp_path: Path) -> None:
+    picture = pictures(tmp_path / "pictures")
+    path = detector_file(tmp_path / "net.onnx", "yolox")
+    model = {"path": str(path), "threshold": 0.3, "boxes": {"track": True}}
+    cameras = {"door": {"source": str(picture.parent), "at_end": "loop", "fps": 5}}
+    settings = config_in(tmp_path, cameras=cameras, model=model, freshness=PATIENT)
+
+    with run_edged(tmp_path, config=settings) as daemon:
+        predictions = daemon.first(4)
+
+    tracks = [[box.track for box in boxes(each)] for each in predictions if each.frame > 1]
+    assert None not in tracks[0]
+    assert len({*tracks[0]}) == len(tracks[0]) > 0
+    assert all(each == tracks[0] for each in tracks)
+
+
 def test_a_config_with_a_detector_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pictures(tmp_path / "pictures")
     path = detector_file(tmp_path / "net.onnx", "yolox")

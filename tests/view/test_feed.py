@@ -101,8 +101,8 @@ def test_boxes_are_sent_as_shares_of_the_picture_that_is_shown() -> None:
     whole = picture_message(Shot(1, picture(7), found), "run")["boxes"]
     part = picture_message(Shot(1, SnapshotPicture(upper_right, JPEG), found), "run")["boxes"]
 
-    assert whole == [{"label": "cat", "index": 1, "score": 0.9, "box": [0.5, 0.25, 0.75, 0.5]}]
-    assert part == [{"label": "cat", "index": 1, "score": 0.9, "box": [0.0, 0.5, 0.5, 1.0]}]
+    assert whole == [{"label": "cat", "index": 1, "score": 0.9, "box": [0.5, 0.25, 0.75, 0.5], "track": None}]
+    assert part == [{"label": "cat", "index": 1, "score": 0.9, "box": [0.0, 0.5, 0.5, 1.0], "track": None}]
 
 
 def test_a_classifiers_picture_has_no_boxes() -> None:

@@ -62,6 +62,7 @@ class Assigned:
         return (
             not self.until
             and (len(scores.frames), len(scores.boxes)) == (len(self.frames), boxed)
+            and len(scores.faint) in {0, boxed}
             and all(score.index < classes for top in scores.frames for score in top)
             and all(box.index < classes for boxes in scores.boxes for box in boxes)
         )

@@ -1,5 +1,6 @@
 """Build a prediction from a frame and its scores."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, now_ns, wall_s
@@ -36,10 +37,11 @@ def predict(
     hello: WorkerHello,
     answered_ns: int,
     before: StageResults = (),
+    tracks: Sequence[int | None] = (),
 ) -> Prediction:
     """Return the prediction of `frame`, number `index` of a job answered at `answered_ns`. Its times end here.
 
-    `before`: the workers that have run the segments before the last one.
+    `before`: the workers that have run the segments before the last one. `tracks`: the numbers of its boxes.
     """
     legs = (*before, StageResult(hello, scores))
     return Prediction(
@@ -52,7 +54,7 @@ def predict(
         clock_error=frame.clock_error_s,
         model=model_of(legs),
         top=labels_of(scores.frames[index], hello.model.labels),
-        boxes=boxes_of(scores.boxes[index], hello.model.labels, frame.region) if scores.boxes else None,
+        boxes=boxes_of(scores.boxes[index], hello.model.labels, frame.region, tracks) if scores.boxes else None,
         truth=frame.truth,
         energy=energy_of(legs, len(scores.frames)),
         seconds=stages(frame, legs, answered_ns, now_ns()),

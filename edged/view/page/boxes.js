@@ -14,9 +14,9 @@ export function drawBoxes(element, boxes) {
     frame.append(made("span", ""));
     element.append(frame);
   }
-  boxes.forEach(({ label, index, score, box: [left, top, right, bottom] }, place) => {
+  boxes.forEach(({ label, index, score, track, box: [left, top, right, bottom] }, place) => {
     const frame = element.children[place];
-    setText(frame.firstElementChild, `${label} ${percent(score)}`);
+    setText(frame.firstElementChild, `${label}${track === null ? "" : ` #${track}`} ${percent(score)}`);
     frame.style.borderColor = COLORS[index % COLORS.length];
     frame.style.left = `${100 * left}%`;
     frame.style.top = `${100 * top}%`;
