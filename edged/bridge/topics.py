@@ -10,7 +10,7 @@ import msgspec
 
 from edged import __version__
 from edged.config import UNKNOWN, StateConfig
-from edged.messages import CameraState, Event, Prediction, Status
+from edged.messages import Box, CameraState, Event, Prediction, Status
 from edged.messages.published import ABSENT, PRESENT
 
 ONLINE, OFFLINE = "online", "offline"
@@ -46,19 +46,28 @@ class Topics:
 
 
 def prediction_message(topics: Topics, prediction: Prediction) -> MqttMessage:
-    """Return the best label of a prediction, with its numbers; of independent scores all that are there, too."""
+    """Return the best label of a prediction, with its numbers; of independent scores all that are there, too.
+
+    Of a detector it has the boxes, too.
+    """
     best = prediction.top[0] if prediction.top else None
     independent = prediction.model.scores == "independent"
     fields = {
         "label": best.label if best else "",
         "score": round(best.score, 4) if best else 0.0,
         **({"labels": [answer.label for answer in prediction.top]} if independent else {}),
+        **({"boxes": [*map(_box, prediction.boxes)]} if prediction.boxes is not None else {}),
         "seq": prediction.seq,
         "frame": prediction.frame,
         "captured_at": prediction.captured_at,
         "seconds": round(prediction.seconds.total, 4),
     }
     return MqttMessage(topics.of_camera(prediction.camera, "prediction"), _json(fields))
+
+
+def _box(box: Box) -> "Fields":
+    corners = [round(corner, 4) for corner in box.box]
+    return {"label": box.label, "score": round(box.score, 4), "box": corners, "track": box.track}
 
 
 def event_message(topics: Topics, event: Event) -> MqttMessage:

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from edged.arithmetic import ceil_div
 from edged.client.node_state import CameraSummary, NodeState, worst_first
-from edged.messages import Event, StageSeconds
+from edged.messages import Event, Prediction, StageSeconds
+from edged.messages.published import found_in_words
 from edged.system.plain_text import counted, printable
 
 # name of each state, which must be clear without its colour
@@ -99,13 +100,20 @@ def _without_frames(camera: CameraSummary, start: Text, width: int, most: int) -
 def _figures(camera: CameraSummary, start: Text, width: int) -> Text:
     """Format speed, label, age, latency and drops."""
     start.append(f"{camera.fps:5.1f} ")
-    best = camera.last.top[0] if camera.last and camera.last.top else None
-    start.append(fit(f"{fit(best.label, 12).rstrip()} {best.score:.0%}" if best else "-", 17) + " ", "bold")
+    start.append(fit(_answer(camera.last), 17) + " ", "bold")
     start.append(fit(duration(camera.age_s), 6, right=True), "bold yellow" if camera.is_late else "")
     start.append(f" {milliseconds(camera.median_s):>6} {milliseconds(camera.p99_s):>6} ")
     start.append(fit(dropped(camera), 10, right=True))
     start.truncate(width)
     return start
+
+
+def _answer(last: Prediction | None) -> str:
+    """Format the best label of a prediction, or how many boxes of each label a detector found."""
+    if last is not None and last.boxes is not None:
+        return found_in_words(last.boxes) or "-"
+    best = last.top[0] if last and last.top else None
+    return f"{fit(best.label, 12).rstrip()} {best.score:.0%}" if best else "-"
 
 
 def dropped(camera: CameraSummary) -> str:

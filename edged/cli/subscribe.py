@@ -3,7 +3,7 @@
 import argparse
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 import zmq
@@ -12,12 +12,13 @@ from edged.cli.options import add_example, add_hub_options, add_json, add_since,
 from edged.client.stream import PredictionStream
 from edged.client.subscription import Arrival
 from edged.errors import ConfigError
-from edged.messages import Prediction
+from edged.messages import Box, Label, Prediction
 from edged.system.plain_text import printable, printable_json
 from edged.system.terminal import note
 from edged.transport.client_socket import curve_of
 
 NOTICE_AFTER_S = 2.0
+MOST_BOXES = 6  # in a line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,12 +64,25 @@ def run(arguments: argparse.Namespace) -> int:
 def line(prediction: Prediction) -> str:
     """Format a prediction as one line of text."""
     at = time.strftime("%H:%M:%S", time.localtime(prediction.captured_at))
-    top = "  ".join(f"{label.label} {label.score:.0%}" for label in prediction.top[:3])
+    answer = _boxes(prediction.boxes) if prediction.boxes is not None else _labels(prediction.top)
     truth = "" if prediction.truth is None else f"  (truth {prediction.truth})"
     milliseconds = 1000 * prediction.seconds.total
     thousandths = int(prediction.captured_at % 1 * 1000)
     place = f"{prediction.camera} {prediction.frame}"
-    return printable(f"{at}.{thousandths:03d}  {place:16}  {milliseconds:6.1f} ms  {top}{truth}")
+    return printable(f"{at}.{thousandths:03d}  {place:16}  {milliseconds:6.1f} ms  {answer}{truth}")
+
+
+def _labels(top: Sequence[Label]) -> str:
+    return "  ".join(f"{label.label} {label.score:.0%}" for label in top[:3])
+
+
+def _boxes(boxes: Sequence[Box]) -> str:
+    """Format the best boxes with the numbers of their objects, and say how many others there are."""
+    shown = [
+        f"{box.label}{'' if box.track is None else f' #{box.track}'} {box.score:.0%}" for box in boxes[:MOST_BOXES]
+    ]
+    more = [f"and {len(boxes) - MOST_BOXES} more"] * (len(boxes) > MOST_BOXES)
+    return "  ".join([*shown, *more]) or "nothing found"
 
 
 def _chosen(stream: PredictionStream, arguments: argparse.Namespace) -> Iterator[Arrival]:

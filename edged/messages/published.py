@@ -4,6 +4,7 @@ Readers of any version and language can parse them: new fields may be added.
 """
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain, repeat
 from typing import Annotated, Literal
@@ -254,6 +255,12 @@ def prediction_from_json(data: bytes) -> Prediction:
 def answers_of(prediction: Prediction) -> tuple[Label, ...]:
     """Return the labels that are there: the best one, or all of independent scores."""
     return prediction.top if prediction.model.scores == "independent" else prediction.top[:1]
+
+
+def found_in_words(boxes: Iterable[Box]) -> str:
+    """Return how many boxes of each label there are, for people: `2 × person, car`."""
+    counts = Counter(box.label for box in boxes)
+    return ", ".join(f"{count} × {label}" if count > 1 else label for label, count in counts.items())
 
 
 def is_right(prediction: Prediction) -> bool | None:

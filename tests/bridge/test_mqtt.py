@@ -11,7 +11,7 @@ from edged.bridge.topics import MqttMessage
 from edged.client.board import STALE_S
 from edged.client.subscription import Arrival, SnapshotPicture
 from edged.config import Config, MqttConfig
-from edged.messages import Event, Prediction, SnapshotHeader
+from edged.messages import Box, Event, Prediction, SnapshotHeader
 from tests.client import statuses
 
 MQTT = MqttConfig(address="mqtt://127.0.0.1", every_s=1.0)
@@ -57,6 +57,14 @@ def test_a_prediction_has_its_numbers() -> None:
     assert json.loads(message.payload) == {
         "label": "open", "score": 0.9, "seq": 7, "frame": 9, "captured_at": 5.0, "seconds": 0.02,
     }  # fmt: skip
+
+
+def test_a_prediction_of_a_detector_has_its_boxes() -> None:
+    box = Box(label="person", index=0, score=0.87654, box=(0.1, 0.2, 1 / 3, 0.4), track=7)
+    (message,) = bridge_of().converted(arrival(statuses.prediction("person", boxes=(box,))), 0.0)
+    assert json.loads(message.payload)["boxes"] == [
+        {"label": "person", "score": 0.8765, "box": [0.1, 0.2, 0.3333, 0.4], "track": 7}
+    ]
 
 
 def test_a_state_is_text_that_an_automation_compares() -> None:

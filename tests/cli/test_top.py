@@ -10,7 +10,7 @@ from edged.cli.status_rows import ScreenPages, bar, duration, fit, labels, milli
 from edged.cli.top.command import lines
 from edged.client.board import Board
 from edged.client.node_state import NodeState
-from edged.messages import WorkerState
+from edged.messages import Box, WorkerState
 from tests.client.statuses import SECONDS, camera, event, prediction, status
 from tools.screenshots import terminal
 
@@ -118,6 +118,18 @@ def test_a_line_for_programs_has_every_key_whatever_is_known() -> None:
     keys = [re.findall(r'(\w+)=(?:"[^"]*"|\S*)', line) for line in lines(a_node(2, down=1))]
     assert keys[0] == keys[1]
     assert keys[0][:4] == ["at", "node", "camera", "state"]
+
+
+def test_of_a_detector_the_boxes_of_each_label_are_counted() -> None:
+    board = Board()
+    boxes = tuple(
+        Box(label=label, index=0, score=0.8, box=(0.0, 0.0, 0.1, 0.1)) for label in ("person", "car", "person")
+    )
+    board.add(prediction("person", camera="c0", boxes=boxes), NOW_S)
+    board.add(status(NOW_S, c0=camera()), NOW_S)
+
+    assert "2 × person, car" in "\n".join(rows(board.node_state(NOW_S)))
+    assert 'found="2 × person, car"' in next(lines(board.node_state(NOW_S)))
 
 
 def test_a_label_has_as_many_columns_as_it_lasted() -> None:

@@ -14,6 +14,7 @@ from edged.cli.options import add_every, add_example, add_hub_options, add_json,
 from edged.client.board import Board
 from edged.client.node_state import CameraSummary, NodeState
 from edged.client.subscription import Subscription
+from edged.messages.published import found_in_words
 from edged.system.plain_text import printable, printable_json
 from edged.system.terminal import interrupt_on_sigterm, is_terminal, note
 from edged.transport.client_socket import curve_of
@@ -32,6 +33,7 @@ def lines(known: NodeState) -> Iterator[str]:
 
 def _fields(camera: CameraSummary) -> dict[str, str]:
     best = camera.last.top[0] if camera.last and camera.last.top else None
+    found = found_in_words((camera.last and camera.last.boxes) or ())
     return {
         "camera": printable(camera.name),
         "state": camera.state,
@@ -45,6 +47,7 @@ def _fields(camera: CameraSummary) -> dict[str, str]:
         "dropped": str(sum(camera.dropped.values())),
         "joules": _number(camera.joules, 4),
         "right": _number(camera.right, 4),
+        "found": _quoted(found) if found else "",
         "why": _quoted(camera.why) if camera.why else "",
     }
 
