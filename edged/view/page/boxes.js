@@ -16,7 +16,7 @@ export function drawBoxes(element, boxes) {
   }
   boxes.forEach(({ label, index, score, track, box: [left, top, right, bottom] }, place) => {
     const frame = element.children[place];
-    setText(frame.firstElementChild, `${label}${track === null ? "" : ` #${track}`} ${percent(score)}`);
+    setText(frame.firstElementChild, `${track === null ? "" : `#${track} `}${label} ${percent(score)}`); // cut off at its end
     frame.style.borderColor = COLORS[index % COLORS.length];
     frame.style.left = `${100 * left}%`;
     frame.style.top = `${100 * top}%`;
