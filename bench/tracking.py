@@ -17,6 +17,7 @@ from tests.tracking.scene import CLEAR, SceneFrame, crossing
 Numbers = Sequence[int | None]
 FollowFrame = Callable[[SceneFrame], Numbers]  # the numbers of a frame's clear boxes
 CASES = ((5, 0.0), (10, 0.0), (20, 0.0), (5, 0.1), (10, 0.1), (20, 0.1))  # objects, share of frames before a gap
+FIRST_SEED = 1000  # of scenes; the tracker's settings were chosen on others: 0 to 7 and 100 to 115
 CAMERA_FPS = 30
 PIXELS = 1000  # of a scene's side, for a peer that reckons in pixels
 
@@ -111,7 +112,7 @@ def main() -> None:
         for name, new in contenders.items():
             followed = FollowedScenes()
             try:
-                for seed in range(arguments.scenes):
+                for seed in range(FIRST_SEED, FIRST_SEED + arguments.scenes):
                     scene = crossing(seed, objects=objects, frames=arguments.frames, gaps=gaps)
                     followed.follow(scene, new())
             except ImportError as error:
