@@ -249,14 +249,16 @@ class CameraConfig(Section):
     @field_validator("max_fps", "roi", "fit", "motion")
     @classmethod
     def _is_no_request(cls, value: object, info: ValidationInfo) -> object:
-        if str(info.data.get("source")).startswith(FRIGATE_PREFIX):
+        is_given = value != cls.model_fields[str(info.field_name)].default
+        if is_given and str(info.data.get("source")).startswith(FRIGATE_PREFIX):
             raise ValueError("has no effect on requests, which are answered as they come: leave it out")
         return value
 
     @field_validator("answer_s")
     @classmethod
     def _is_a_request(cls, seconds: float, info: ValidationInfo) -> float:
-        if "source" in info.data and not str(info.data["source"]).startswith(FRIGATE_PREFIX):
+        is_given = seconds != cls.model_fields[str(info.field_name)].default
+        if is_given and "source" in info.data and not str(info.data["source"]).startswith(FRIGATE_PREFIX):
             raise ValueError("is for a source of frigate: alone")
         return seconds
 

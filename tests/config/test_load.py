@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edged.config import CameraConfig
+from edged.config import CameraConfig, Config
 from edged.config.camera import secret_in_url
 from edged.config.load import load_config, password_of
 from edged.errors import ConfigError
@@ -350,6 +350,13 @@ def test_a_password_that_cannot_be_had_is_a_config_error(tmp_path: Path) -> None
     assert "hunter2" not in str(raised.value)
     with pytest.raises(ConfigError, match="the environment variable EDGED_ABSENT"):
         password_of(CameraConfig(source=0, password_env="EDGED_ABSENT"))
+
+
+@pytest.mark.parametrize("source", ["synthetic:digits", "frigate:tcp://127.0.0.1:5555"])
+def test_a_config_with_all_its_defaults_is_that_config(source: str) -> None:
+    config = Config(model={"name": "digits"}, cameras={"a": {"source": source}})
+
+    assert Config.model_validate_json(config.model_dump_json()) == config
 
 
 @pytest.mark.deep
