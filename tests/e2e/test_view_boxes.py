@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from tests.e2e.browser import Show, browser_page, percent, when
+from tests.e2e.browser import Show, browser_page, when
 from tests.model.detectors import detector_file
 
 # Text, and left, top, right, bottom as shares of the picture on the screen.
@@ -47,7 +47,7 @@ def test_boxes_lie_where_they_were_found(tmp_path: Path) -> None:
 
     assert prediction.boxes
     expected = [
-        (f"{each.label} {percent(each.score)}", [2 * left - 1, top, 2 * right - 1, bottom])
+        (f"{each.label} {100 * each.score:.0f} %", [2 * left - 1, top, 2 * right - 1, bottom])
         for each in prediction.boxes
         for left, top, right, bottom in [each.box]
     ]

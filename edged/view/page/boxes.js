@@ -1,6 +1,6 @@
 // The boxes of a detector, drawn over the picture of their own frame.
 
-import { made, percent, setText } from "./text.js";
+import { made, setText } from "./text.js";
 
 // Colors by class, far from each other and light enough for the dark and the light parts of a picture.
 const COLORS = ["#ff66c4", "#4ade80", "#38bdf8", "#fb923c", "#a78bfa", "#facc15", "#f87171", "#2dd4bf"];
@@ -16,7 +16,8 @@ export function drawBoxes(element, boxes) {
   }
   boxes.forEach(({ label, index, score, track, box: [left, top, right, bottom] }, place) => {
     const frame = element.children[place];
-    setText(frame.firstElementChild, `${track === null ? "" : `#${track} `}${label} ${percent(score)}`); // cut off at its end
+    setText(frame.firstElementChild, `${track === null ? "" : `#${track} `}${label} ${Math.round(100 * score)} %`);
+    frame.classList.toggle("from-right", left > 0.6); // so that a caption wider than its box stays in the picture
     frame.style.borderColor = COLORS[index % COLORS.length];
     frame.style.left = `${100 * left}%`;
     frame.style.top = `${100 * top}%`;
