@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from edged.errors import ModelError
 from edged.model import reference
-from edged.model.from_onnx.file import read_file
 from edged.model.model_file import is_compressed, read_content
 from edged.model.package import Input
 from edged.system.python_packages import install_command
@@ -79,6 +78,8 @@ def _opened(onnxruntime: Any, source: bytes | str) -> Any:
 
 def _source(path: Path) -> bytes | str:
     """Return what onnxruntime loads: a file whose end was cut off, see `choice`, without it."""
+    from edged.model.from_onnx.file import read_file  # it loads onnx
+
     file = read_file(path)
     if file.chosen_from:
         return bytes(file.model.SerializeToString())

@@ -199,7 +199,11 @@ def test_a_missing_onnxruntime_is_no_error_where_there_are_annotations(
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        (["--ray", "auto"], "--ray: net is a detector, which one machine evaluates: leave --ray out"),
+        pytest.param(
+            ["--ray", "auto"],
+            "--ray: net is a detector, which one machine evaluates: leave --ray out",
+            marks=pytest.mark.deep,  # Ray is there for deep tests alone
+        ),
         (["--annotations", "absent.json"], "absent.json: cannot be read"),
         (["--data", "absent"], "absent: is not a folder; expected one with pictures"),
     ],
