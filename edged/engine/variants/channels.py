@@ -8,7 +8,7 @@ from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Tensor
 from edged.engine.variants.pixelwise import ITEMS_PER_CORE, Runs, across_channels, same_blocks, with_constants
-from edged.engine.variants.variant import Parameters, Site, Variant
+from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Concat, ReduceChannels, SelectChannels, Softmax
 from edged.model.reference import REDUCTIONS
 
@@ -22,17 +22,21 @@ def _concat(site: Site[Concat], parameters: Parameters) -> tuple[Launch, ...]:
 
 
 def _copy(site: Site[Concat], source: Tensor, first: int) -> Launch:
+    """Return a launch whose items are runs of pixels, on planes of blocks; of vectors they are the blocks."""
+    is_vector = (site.output.height, site.output.width) == (1, 1)
     runs = Runs(site.output, site.device)
     together = _blocks_together(site, source, runs)
-    where = {"RUN": runs.length, "FIRST_CHANNEL": first, "TOGETHER": together}
+    blocks = ceil_div(source.blocks, together)
+    items = blocks if is_vector else runs.count
+    where = {"RUN": runs.length, "FIRST_CHANNEL": first, "TOGETHER": together, "IS_VECTOR": int(is_vector)}
     return Launch(
         kernel="concat",
         operator=site.operator.name,
         defines={**source.defines("IN"), **site.output.defines("OUT"), **where},
         arguments=(source, site.output),
-        items=runs.count,
-        planes=ceil_div(source.blocks, together),
-        group=runs.group,
+        items=items,
+        planes=1 if is_vector else blocks,
+        group=1 if site.device.kind == "cpu" else min(WORK_GROUP, items),
     )
 
 
