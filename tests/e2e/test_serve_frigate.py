@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 
 import edged
 from edged import config
-from edged.client import subscribe
 from edged.model.package import load_model
 from edged.pictures.decode import read_picture
 from tests.e2e.daemon import PATIENT, START_S, Daemon, config_in, conserves, run_edged
@@ -63,12 +61,8 @@ def test_frigate_gets_the_boxes_that_the_network_finds(tmp_path: Path) -> None:
     with serving(tmp_path) as (daemon, address), FrigateClient(address, timeout_ms=PATIENT_MS) as client:
         model = config.ModelConfig(**daemon.config["model"])
         picture = np.random.default_rng(3).integers(0, 256, (SIDE, SIDE, 3)).astype(np.uint8)
-        stream = subscribe(daemon.address, timeout_s=START_S)
-        first = threading.Thread(target=client.detect, args=(picture[None],))
-        first.start()
-        prediction = next(stream)
-        first.join(LIMIT_S)
         of_bytes = client.detect(picture[None])
+        (prediction,) = daemon.first(1, since_s=LIMIT_S)
         of_floats = client.detect((picture.transpose(2, 0, 1)[None] / 255).astype(np.float32), "yologeneric")
         wrong = client.detect(np.zeros((1, 8, 8, 3), np.uint8))
         eventually(lambda: 'edged_serve_refused_total{camera="frigate",reason="size"} 1.0' in daemon.metrics())
@@ -83,7 +77,7 @@ def test_frigate_gets_the_boxes_that_the_network_finds(tmp_path: Path) -> None:
     assert prediction.camera == "frigate"
     assert prediction.boxes is not None
     assert [box.score for box in prediction.boxes] == pytest.approx(expected[:, 1][expected[:, 1] > 0], abs=1e-4)
-    assert (summary["captured"], summary["predictions"]) == (3, 3)
+    assert (summary["captured"], summary["predictions"]) == (2, 2)
 
 
 @pytest.mark.parametrize("verb", ["worker", "camera"])
