@@ -79,7 +79,7 @@ def _report(other: "Future[None]") -> None:
 
 
 def _described(launch: Launch) -> dict[str, Any]:
-    """Return what `_launch_of` needs, as JSON: a program depends on nothing else."""
+    """Return what `main` makes a launch of, as JSON: a program depends on nothing else."""
     return {
         "kernel": launch.kernel,
         "operator": launch.operator,
