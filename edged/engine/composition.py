@@ -10,16 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from edged.engine.device import POCL, Device
-from edged.engine.launch import Argument, Launch, Weights
+from edged.engine.launch import Argument, Images, Launch, Weights
 from edged.engine.layout import Tensor
-from edged.engine.packed import WeightPlace
+from edged.engine.packed import WeightPlace, weights_of
 from edged.engine.planner import Plan
 from edged.engine.programs import source_of, takes_assembly
 
 PAUSES = {"x86_64": "pause", "aarch64": "yield"}  # by the machine's name
 
 PLACES = ("arena", "images", "output")
-FIXED_PARAMETERS = ("counters state", "const int frames", *(f"__global uchar *{index}" for index in PLACES))
+FIXED_PARAMETERS = (
+    "counters state",
+    "const int parts",
+    "const int frames",
+    *(f"__global uchar *{index}" for index in PLACES),
+)
+
+FETCHED = 2  # bytes of weights, which nobody writes, cost as much as one that another processor reads or writes
 
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
 FUNCTION = re.compile(r"^\w+ \*?(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
@@ -29,10 +36,14 @@ KERNEL = re.compile(r"^KERNEL void \w+\(", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ComposedKernel:
-    """A kernel of a composition: a launch without its arguments, and those as expressions in OpenCL C."""
+    """A kernel of a composition: a launch without its arguments, and those as expressions in OpenCL C.
+
+    by_columns: each work-group begins with some columns of its work-items in all planes, not with some planes.
+    """
 
     launch: Launch
     arguments: tuple[str, ...]
+    by_columns: bool
 
 
 @dataclass(frozen=True)
@@ -56,9 +67,15 @@ def compositions(plan: Plan, device: Device, weights: Mapping[Weights, WeightPla
         follows = found and index == found[-1].first + len(found[-1].kernels)
         composition = found.pop() if follows else Composition(index)
         arguments = tuple(_expression(plan, each, weights) for each in step.arguments)
-        kernel = ComposedKernel(replace(step, arguments=(), group=1), arguments)
+        kernel = ComposedKernel(replace(step, arguments=(), group=1), arguments, _is_by_columns(step, weights))
         found.append(Composition(composition.first, (*composition.kernels, kernel)))
     return tuple(composition for composition in found if len(composition.kernels) > 1)
+
+
+def _is_by_columns(launch: Launch, weights: Mapping[Weights, WeightPlace]) -> bool:
+    """Return whether a layer's parts are columns, which share its weights, or planes, which share its inputs."""
+    pixels = sum(each.nbytes for each in launch.arguments if isinstance(each, Tensor | Images))
+    return sum(weights[each].nbytes for each in weights_of(launch)) < FETCHED * pixels
 
 
 def _expression(plan: Plan, argument: Argument, weights: Mapping[Weights, WeightPlace]) -> str:
@@ -112,9 +129,10 @@ def _function(launch: Launch, number: int) -> str:
 
 def _call(index: int, kernel: ComposedKernel, number: int) -> str:
     items, rows = kernel.launch.items, kernel.launch.planes if kernel.launch.frames_last else "frames"
-    where = f"(int3)(item % {items}, item / {items} % {rows}, item / {items} / {rows})"
+    where = f"(int3)(column, row % {rows}, row / {rows})"
     call = f"launch_{number}({', '.join([where, str(items), *kernel.arguments])})"
-    return f"    LAYER({index}, {items * kernel.launch.planes} * frames, ({call}))"
+    sizes = f"{items}, {kernel.launch.planes} * frames"
+    return f"    LAYER({index}, {int(kernel.by_columns)}, {sizes}, ({call}))"
 
 
 def _kernel(parameters: Sequence[str], calls: Sequence[str]) -> str:
@@ -122,10 +140,10 @@ def _kernel(parameters: Sequence[str], calls: Sequence[str]) -> str:
         [
             f"__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void one_launch({', '.join(parameters)})",
             "{",
-            "    const int groups = get_num_groups(0);",
+            "    const int own = get_group_id(0) % parts;",
             "    int is_here = 1;",
             *calls,
-            f"    leave(state, {len(calls)}, groups);",
+            f"    leave(state, parts, {len(calls)});",
             "}",
         ]
     )

@@ -25,7 +25,6 @@ COMPARED = 3  # the latest comparisons, whose median decides
 TRIED_EVERY = 32  # jobs: then one is launched in the other form
 CLEARLY = 0.97  # of the time of the present form: less than that is faster
 
-COUNTER_LINES = 2  # of the cache for each kernel, and one more: see one_launch.cl
 LINE_BYTES = 64
 GIVEN_UP = 4  # bytes before the word that counts waits given up
 
@@ -101,7 +100,7 @@ class OneLaunchStep:
         """Enqueue the kernel for `frames` frames after the events `after`; return its own event."""
         try:
             if self.set_frames != [frames]:
-                self.kernel.set_arg(1, np.int32(frames))
+                self.kernel.set_arg(2, np.int32(frames))
                 self.set_frames[:] = [frames]
             return cl.enqueue_nd_range_kernel(queue, self.kernel, (self.groups, 1, 1), (1, 1, 1), wait_for=after)
         except cl.Error as error:
@@ -150,15 +149,17 @@ class Composer:
         launch = replace(first, kernel="one_launch", operator=f"{first.operator} … {last.operator}")
         steps = []
         with device_errors(name, f"preparing one launch of {launch.operator}"):
-            zeros = np.zeros((COUNTER_LINES * len(composition.kernels) + 1) * LINE_BYTES, np.uint8)
+            parts = self._device.compute_units
+            lines = 1 + len(composition.kernels) * (1 + parts)  # of the cache: see one_launch.cl
+            zeros = np.zeros(lines * LINE_BYTES, np.uint8)
             flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
             counters = cl.Buffer(self._context, flags, hostbuf=zeros)
             self._counters.append(counters)
             for ends in zip(executable.images, executable.outputs, strict=True):
                 kernel = self._programs.composed(source)
-                buffers = (counters, np.int32(1), executable.arena, *ends, *self._weights)
+                buffers = (counters, np.int32(parts), np.int32(1), executable.arena, *ends, *self._weights)
                 kernel.set_args(*buffers)
-                steps.append(OneLaunchStep(launch, kernel, buffers, self._device.compute_units, name))
+                steps.append(OneLaunchStep(launch, kernel, buffers, parts, name))
         return steps
 
     def waits_given_up(self, queue: Any) -> int:

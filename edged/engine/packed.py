@@ -180,10 +180,11 @@ def _pieces(plan: Plan) -> Iterator[Piece]:
 
 @dataclass(frozen=True)
 class WeightPlace:
-    """Where weights are: the number of a buffer, and the offset in it in bytes."""
+    """Where weights are: the number of a buffer, and their offset in it and size, in bytes."""
 
     buffer: int
     offset: int
+    nbytes: int
 
 
 class WeightBuffers:
@@ -195,16 +196,15 @@ class WeightBuffers:
     def __init__(self, context: Any, packed: MappedWeights, most_bytes: int) -> None:
         """`most_bytes`: of a buffer; larger weights have a buffer of their own. Raises cl.Error."""
         self.places: dict[Weights, WeightPlace] = {}
-        self._sizes = {weights: size for weights, (_, size) in packed.places.items()}
         parts: list[tuple[int, int]] = []  # begin and end of each buffer in the memory
         for weights, (offset, size) in sorted(packed.places.items(), key=lambda item: item[1]):
             begin = parts.pop()[0] if parts and offset + size - parts[-1][0] <= most_bytes else offset
             parts.append((begin, offset + size))
-            self.places[weights] = WeightPlace(len(parts) - 1, offset - begin)
+            self.places[weights] = WeightPlace(len(parts) - 1, offset - begin, size)
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         self.buffers = tuple(cl.Buffer(context, flags, hostbuf=packed.memory[slice(*part)]) for part in parts)
 
     def memory_of(self, weights: Weights) -> Any:
         """Return these weights as a part of their buffer."""
         place = self.places[weights]
-        return self.buffers[place.buffer].get_sub_region(place.offset, self._sizes[weights])
+        return self.buffers[place.buffer].get_sub_region(place.offset, place.nbytes)

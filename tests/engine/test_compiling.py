@@ -87,7 +87,7 @@ def test_all_functions_that_a_kernel_calls_are_declared(
 
 def test_all_functions_that_a_network_in_one_launch_calls_are_declared(pocl: Device, context: cl.Context) -> None:
     plan = make_plan(ModelPart(small_network(), RGB), pocl, 1)
-    places = dict.fromkeys(weights_of(*plan.launches), WeightPlace(0, 0))
+    places = dict.fromkeys(weights_of(*plan.launches), WeightPlace(0, 0, 0))
     (composition,) = compositions(plan, pocl, places)
 
     assert_compiles_shortened(context, pocl, compose(composition.kernels, buffers=1))

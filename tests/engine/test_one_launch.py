@@ -11,6 +11,7 @@ from edged.engine import composition, executable, one_launch
 from edged.engine.composition import compose, compositions, pause_on
 from edged.engine.device import Device
 from edged.engine.host_step import HostStep
+from edged.engine.launch_cost import packed_bytes
 from edged.engine.one_launch import COMPARED, TRIED_EVERY, FormChoice, LaunchForm, OneLaunchStep
 from edged.engine.packed import WeightBuffers, WeightPlace, weights_of
 from edged.engine.planner import make_plan
@@ -91,6 +92,32 @@ def test_the_answer_is_the_same_whoever_leaves(
     monkeypatch.setattr(one_launch, "pause_on", lambda device: waits)
     runtime = Runtime(ModelPart(SMALL, RGB), cpu, batch=2, cache=programs_directory)
     assert_same_in_one_launch(runtime, random_images(RGB, 2), repetitions=50, groups=groups)
+
+
+@pytest.mark.parametrize("fetched", [0, 10**9], ids=["planes", "columns"])
+def test_the_answer_is_the_same_for_parts_of_planes_and_of_columns(
+    cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch, fetched: int
+) -> None:
+    monkeypatch.setattr(composition, "FETCHED", fetched)
+    many_parts = replace(cpu, compute_units=5)  # some layers have fewer columns or planes
+
+    runtime = Runtime(ModelPart(SMALL, RGB), many_parts, batch=2, cache=programs_directory)
+
+    for groups in GROUPS:
+        assert_same_in_one_launch(runtime, random_images(RGB, 2), groups=groups)
+
+
+def test_layers_of_many_weights_are_divided_by_planes_and_those_of_many_pixels_by_columns(
+    network_cpu: Device,
+) -> None:
+    plan = make_plan(ModelPart(SMALL, RGB), network_cpu, 1)
+    places = {each: WeightPlace(0, 0, packed_bytes(each)) for each in weights_of(*plan.launches)}
+
+    (parts,) = compositions(plan, network_cpu, places)
+
+    by_columns = {kernel.launch.kernel: kernel.by_columns for kernel in parts.kernels}
+    assert by_columns["prepare"]
+    assert not by_columns["dense"]
 
 
 def test_jobs_of_other_numbers_of_frames_may_follow(
@@ -184,7 +211,7 @@ def test_other_devices_than_cpus_compose_nothing(device: Device) -> None:
 def test_kernels_of_one_kind_and_shape_are_one_function(network_cpu: Device) -> None:
     graph = mobilenet_v2(64, 64)
     plan = make_plan(ModelPart(graph, replace(RGB, width=64, height=64)), network_cpu, 1)
-    places = dict.fromkeys(weights_of(*plan.launches), WeightPlace(0, 0))
+    places = dict.fromkeys(weights_of(*plan.launches), WeightPlace(0, 0, 0))
     (composition,) = compositions(plan, network_cpu, places)
     source = compose(composition.kernels, buffers=1)
     different = {(kernel.launch.kernel, kernel.launch.options) for kernel in composition.kernels}
