@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
-from edged.cli.options import add_example, add_verbosity, leaf_parsers
+from edged.cli.options import add_example, add_verbosity, leaf_parsers, log_level
 from edged.cli.print_version import PrintVersion
 from edged.cli.verbs import VERBS, GroupedHelp
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
@@ -132,12 +132,12 @@ def _unknown_verb(name: str) -> ConfigError | None:
 def _configure_output(arguments: argparse.Namespace) -> None:
     """Apply --verbose and --quiet: to notes, to log lines, and to the log lines of child processes."""
     print_notes(enabled=not arguments.quiet)
-    level = "debug" if arguments.verbose else "warning" if arguments.quiet else None
+    level = log_level(arguments)
     if arguments.verb in SERVICES:
         if level:
             os.environ[log.LEVEL_VARIABLE] = level
         return
-    log.configure(level or "warning")
+    log.configure(level, usual="warning")
 
 
 def module_of(verb: str) -> str:

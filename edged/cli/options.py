@@ -85,6 +85,11 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help=quiet)
 
 
+def log_level(arguments: argparse.Namespace) -> str | None:
+    """Return the level that --verbose or --quiet chooses; None: neither was given."""
+    return "debug" if arguments.verbose else "warning" if arguments.quiet else None
+
+
 def add_duration(parser: "argparse.ArgumentParser | argparse._ArgumentGroup", what: str, **options: Any) -> None:
     """Add --duration. `what`: the help; `options`: of `add_argument`."""
     options = {"type": duration(), **options}

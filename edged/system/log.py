@@ -191,10 +191,10 @@ class _Lines(logging.Handler):
         self._writer.write(self.format(record))
 
 
-def configure(level: str | None = None, writer: LineWriter | None = None) -> None:
+def configure(level: str | None = None, writer: LineWriter | None = None, usual: str = "info") -> None:
     """Send edged's log records from `level` up, and other packages' warnings, to standard error.
 
-    `level`: debug, info, warning or error; None: as the environment variable EDGED_LOG_LEVEL says, else info.
+    `level`: debug, info, warning or error; None: as the environment variable EDGED_LOG_LEVEL says, else `usual`.
     Lines are text, or JSON objects where EDGED_LOG_FORMAT is json.
     `writer`: of standard error, for a process that must not wait for the reader.
     """
@@ -208,4 +208,4 @@ def configure(level: str | None = None, writer: LineWriter | None = None) -> Non
         root.removeHandler(earlier)
     root.addHandler(handler)
     chosen = (level or os.environ.get(LEVEL_VARIABLE, "")).upper()
-    logging.getLogger("edged").setLevel(chosen if chosen in SYSLOG_PRIORITY else "INFO")
+    logging.getLogger("edged").setLevel(chosen if chosen in SYSLOG_PRIORITY else usual.upper())

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 import shlex
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from edged.cli import command_parser, run_command_line
 from edged.cli.options import leaf_parsers
 from edged.cli.verbs import VERBS
 from edged.model.package import BUNDLED, RANDOM
+from edged.system.log import LEVEL_VARIABLE
 from tests.cli.command import edged
 from tests.eventually import free_port
 
@@ -99,6 +101,27 @@ def test_a_duration_is_called_so_in_every_command() -> None:
 def test_quiet_and_verbose_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["devices", "-q", "-v"]) == 2
     assert "not allowed with argument" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "variable", "level"),
+    [
+        (["devices"], "", "WARNING"),
+        (["devices"], "debug", "DEBUG"),
+        (["devices", "-q"], "debug", "WARNING"),
+        (["devices", "-v"], "", "DEBUG"),
+        (["fleet", "agent", "absent.yaml"], "", "INFO"),  # it serves
+        (["fleet", "agent", "absent.yaml"], "error", "ERROR"),
+    ],
+)
+def test_the_level_of_the_log_is_that_of_option_or_variable(
+    command: list[str], variable: str, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LEVEL_VARIABLE, variable)
+
+    run_command_line(command)
+
+    assert logging.getLevelName(logging.getLogger("edged").level) == level
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import logging
 import sys
 import time
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import suppress
 
 from edged.arithmetic import ceil_div
 from edged.cli.daemon_client import DaemonClient, connect_daemon
+from edged.cli.options import log_level
 from edged.cli.pictures import random_images
 from edged.cli.samples import read_sample, receive_started, samples_from
 from edged.config import Config, FleetConfig, NatsConfig, WorkerConfig
@@ -27,7 +27,7 @@ from edged.fleet.trial import VERIFIED, AnsweredFrame, check_comparable, compare
 from edged.messages import Stop
 from edged.messages.teaching import MOST_A_SECOND, TeachRequest
 from edged.model.package import load_model
-from edged.system import exclusive_lock
+from edged.system import exclusive_lock, log
 from edged.system.plain_text import counted
 from edged.system.terminal import StatusLine, interrupt_on_sigterm, note
 from edged.teach.device_choice import lower_priority
@@ -37,7 +37,7 @@ from edged.transport.nats import close, connect
 
 def run_agent(arguments: argparse.Namespace) -> int:
     """Work until Ctrl-C or SIGTERM. Raises ConfigError."""
-    logging.getLogger("edged.fleet").setLevel(logging.INFO)
+    log.configure(log_level(arguments))
     config = load_config(arguments.config)
     nats, fleet = _sections(config, arguments)
     board = BoardFiles(model_link(arguments.config), config.node)
