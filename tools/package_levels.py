@@ -11,7 +11,7 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"client", "runtime", "drawing", "tracing"},
     {"engine", "energy"},
     {"model"},
-    {"config", "metrics"},
+    {"config", "metrics", "web"},
     {"transport", "pictures", "detection", "tracking"},
     {"system"},
     {"messages"},

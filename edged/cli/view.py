@@ -84,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
         ]
         for watcher in watchers:
             resources.enter_context(listening(watcher, curve))
-        view_server(watchers, listener, names=names, password=password, tls=tls, teaching=teaching).serve_pages()
+        view_server(
+            watchers, listener, names=names, password=password, tls=tls, teaching=teaching
+        ).serve_requests()
     return 0
 
 
@@ -163,7 +165,7 @@ def _tls(arguments: argparse.Namespace) -> ssl.SSLContext | None:
 
 
 def _bound(address: str) -> socket.socket:
-    from edged.view.server import bound
+    from edged.web.server import bound
 
     try:
         return bound(address)

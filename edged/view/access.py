@@ -17,8 +17,8 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from edged.view.connections import Disconnections, ViewConnection
-from edged.view.limits import PasswordThrottle, network_of
+from edged.web.connections import Disconnections, WebConnection
+from edged.web.limits import PasswordThrottle, network_of
 
 log = logging.getLogger("edged.view")
 
@@ -57,7 +57,7 @@ class AccessControl:
         self._password = password
         self._throttle = PasswordThrottle()
         self._known = secrets.token_urlsafe(32)  # cookie of browsers that have sent the password before
-        self._disconnections = disconnections or Disconnections()
+        self._disconnections = disconnections or Disconnections("view")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
 
@@ -72,7 +72,7 @@ class AccessControl:
                     headers.append("set-cookie", cookie)
             await send(message)
 
-        connection: ViewConnection | None = scope.get("state", {}).get("connection")
+        connection: WebConnection | None = scope.get("state", {}).get("connection")
         app = self._app if scope["type"] != "http" else self._refusal(scope, connection) or self._app
         try:
             await app(scope, receive, send_with_headers)
@@ -81,7 +81,7 @@ class AccessControl:
             what = f"{scope.get('method')} {scope['path']} failed: {error!r} ({place.filename}:{place.lineno})"
             log.error("view: %s", what, exc_info=log.isEnabledFor(logging.DEBUG))
 
-    def _refusal(self, scope: Scope, connection: ViewConnection | None) -> ASGIApp | None:
+    def _refusal(self, scope: Scope, connection: WebConnection | None) -> ASGIApp | None:
         headers = Headers(scope=scope)
         if not self._knows(headers.get("host", "")):
             return PlainTextResponse("edged view has another name: see its option --server-name\n", 421)

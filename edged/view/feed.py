@@ -13,8 +13,8 @@ from edged.client.node_state import CameraSummary, NodeState
 from edged.messages import Prediction
 from edged.messages.message import as_dict
 from edged.messages.published import WHOLE, Region
-from edged.view.connections import Reason
 from edged.view.watcher import PastMinute, Shot, Watcher
+from edged.web.connections import Reason
 
 EVENTS = 30
 TICK_S = 0.1  # no event is sent more often

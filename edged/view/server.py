@@ -1,37 +1,30 @@
 """Serve the page: its routes, events and pictures."""
 
 import asyncio
-import contextlib
-import logging
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from edged.transport.address import host_and_port, is_ipv6
 from edged.view.access import AccessControl
 from edged.view.api import ApiSite
-from edged.view.connections import RETRY_S, ConnectionServer, Disconnections
 from edged.view.feed import TICK_S, Feed
-from edged.view.limits import ConnectionLimits, displaced_by, network_of
 from edged.view.teach_jobs import TeachJobs
 from edged.view.teaching import Teachers, TeachingSite
 from edged.view.watcher import Watcher
+from edged.web.connections import ConnectionServer, Disconnections
+from edged.web.limits import ConnectionLimits, displaced_by, network_of
+from edged.web.server import Server
 
 PAGE = Path(__file__).with_name("page")
-BACKLOG = 128  # connections that the kernel queues until they are accepted
-LAST_WORDS_S = 1  # seconds for responses in progress at the end
-
-log = logging.getLogger("edged.view")
 
 
 @dataclass(eq=False, slots=True)
@@ -115,12 +108,6 @@ class ViewSite:
         return Response(jpeg, media_type="image/jpeg", headers={"cache-control": "no-store"})
 
 
-def bound(address: str) -> socket.socket:
-    """Return a socket that listens at host:port. Raises OSError if that is impossible."""
-    family = socket.AF_INET6 if is_ipv6(address) else socket.AF_INET
-    return socket.create_server(host_and_port(address), family=family, backlog=BACKLOG)
-
-
 def view_server(
     watchers: Sequence[Watcher],
     listener: socket.socket,
@@ -130,66 +117,15 @@ def view_server(
     tls: ssl.SSLContext | None = None,
     limits: ConnectionLimits | None = None,
     teaching: tuple[Teachers, TeachJobs] | None = None,
-) -> "Server":
+) -> Server:
     """Return a server that shows the nodes of `watchers` at `listener`.
 
     `names`: accepted names of this host. `teaching`: who may teach the first node, and its jobs.
     """
     limits = limits or ConnectionLimits()
-    disconnections = Disconnections()
+    disconnections = Disconnections("view")
     teach = TeachingSite(*teaching, disconnections) if teaching else None
     site = ViewSite(watchers, disconnections, limits.viewers, lambda: server.should_exit, teach)
-    config = uvicorn.Config(
-        AccessControl(site.app(), names, password, disconnections),
-        loop="asyncio",
-        http="h11",
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        log_level="error",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=LAST_WORDS_S,
-    )
-    config.load()
-    server = Server(config, ConnectionServer(listener, tls, limits, disconnections))
+    app = AccessControl(site.app(), names, password, disconnections)
+    server = Server(app, ConnectionServer(listener, tls, limits, disconnections))
     return server
-
-
-class Server(uvicorn.Server):
-    """Gets its connections from a `ConnectionServer` instead of its own sockets."""
-
-    def __init__(self, config: uvicorn.Config, entrance: ConnectionServer) -> None:
-        super().__init__(config)
-        self._entrance = entrance
-        self._tasks: list[asyncio.Task[None]] = []
-
-    def serve_pages(self) -> None:
-        """Serve until SIGINT or SIGTERM, or `should_exit`."""
-        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
-            self.run(sockets=[])
-        self._entrance.close()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._tasks = [
-            asyncio.create_task(_repeat(work))
-            for work in (lambda: self._entrance.accept(self), self._entrance.watch)
-        ]
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept no more connections, and finish answers."""
-        for task in self._tasks:
-            task.cancel()
-        await super().shutdown(sockets)
-
-
-async def _repeat(work: Callable[[], Awaitable[None]]) -> None:
-    """Log an error of a request: it must not end the page for others."""
-    while True:
-        try:
-            await work()
-        except Exception:
-            log.exception("view: an error of a request; the view continues")
-            await asyncio.sleep(RETRY_S)

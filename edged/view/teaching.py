@@ -16,10 +16,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from edged.errors import EdgedError
-from edged.view.connections import Disconnections
-from edged.view.limits import PasswordThrottle, network_of
 from edged.view.seen import SeenPicture
 from edged.view.teach_jobs import TeachJobRequest, TeachJobs, Text
+from edged.web.connections import Disconnections
+from edged.web.limits import PasswordThrottle, network_of
 
 IDLE_S = 3600.0  # after which a session has ended
 MOST_SESSIONS = 16  # of one teacher: browsers

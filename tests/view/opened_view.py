@@ -8,9 +8,10 @@ from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from threading import Thread
 
-from edged.view.limits import ConnectionLimits
-from edged.view.server import bound, view_server
+from edged.view.server import view_server
 from edged.view.watcher import Watcher
+from edged.web.limits import ConnectionLimits
+from edged.web.server import bound
 from tests.eventually import LIMIT_S, free_port
 
 HOST = "127.0.0.1"
@@ -67,7 +68,7 @@ def serving(
     view = View(free_port())
     listener = bound(f"{HOST}:{view.port}")
     server = view_server([view.watcher], listener, password=password, tls=tls, limits=limits)
-    thread = Thread(target=server.serve_pages)
+    thread = Thread(target=server.serve_requests)
     thread.start()
     try:
         yield view

@@ -17,10 +17,11 @@ from edged.config.load import password_in
 from edged.messages import Label, SnapshotHeader, to_json
 from edged.model.head_versions import teach_folder
 from edged.teach.page_folder import PageFolder, Taking
-from edged.view.server import bound, view_server
+from edged.view.server import view_server
 from edged.view.teach_jobs import TeachJobs
 from edged.view.teaching import Teachers
 from edged.view.watcher import Watcher
+from edged.web.server import bound
 from tests.eventually import LIMIT_S, free_port
 from tests.view.published import prediction
 
@@ -72,7 +73,7 @@ def teaching(folder: Path) -> Iterator[Browser]:
     port = free_port()
     watcher = Watcher("tcp://127.0.0.1:1", seen=jobs.seen)
     server = view_server([watcher], bound(f"{HOST}:{port}"), teaching=(teachers, jobs))
-    thread = Thread(target=server.serve_pages)
+    thread = Thread(target=server.serve_requests)
     thread.start()
     try:
         yield Browser(port, watcher)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.view.limits import ConnectionLimits
+from edged.web.limits import ConnectionLimits
 from tests.e2e.certificates import new_authority, new_certificate
 from tests.eventually import eventually
 from tests.view.opened_view import HOST, SOON, serving

@@ -16,9 +16,9 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from edged.view.limits import ConnectionLimits, displaced_by, network_of
+from edged.web.limits import ConnectionLimits, displaced_by, network_of
 
-log = logging.getLogger("edged.view")
+log = logging.getLogger("edged.web")
 
 Reason = Literal["slow", "silent", "stalled", "too_many", "malformed", "not_tls", "wrong_password", "guessing"]
 
@@ -28,7 +28,7 @@ TEXTS: dict[Reason, str] = {
     "stalled": "disconnected: it does not read the response",
     "too_many": "disconnected to make room for a new connection: no address has more",
     "malformed": "disconnected: it sent an invalid HTTP request",
-    "not_tls": "disconnected: its TLS handshake failed, or it has no certificate of --client-ca",
+    "not_tls": "disconnected: its TLS handshake failed, or it has no certificate of the client CA",
     "wrong_password": "sent a wrong password",
     "guessing": "sent too many wrong passwords: refused for a while",
 }
@@ -44,7 +44,9 @@ RETRY_S = 0.1  # seconds after an error of the kernel, such as no more file desc
 class Disconnections:
     """Counts disconnections by reason, and collects those that are not logged yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, server: str) -> None:
+        """`server`: its name in the log."""
+        self._server = server
         self.totals: Counter[Reason] = Counter(dict.fromkeys(get_args(Reason), 0))
         self._unlogged: Counter[tuple[Reason, str]] = Counter()
         self._logged_s: dict[tuple[Reason, str], float] = {}
@@ -70,13 +72,12 @@ class Disconnections:
             self._write_line(reason, host, times)
         self._unlogged.clear()
 
-    @staticmethod
-    def _write_line(reason: Reason, host: str, times: int) -> None:
+    def _write_line(self, reason: Reason, host: str, times: int) -> None:
         level = logging.DEBUG if reason in QUIET else logging.WARNING
-        log.log(level, "view: %s: %s%s", host, TEXTS[reason], f" ({times} times)" if times > 1 else "")
+        log.log(level, "%s: %s: %s%s", self._server, host, TEXTS[reason], f" ({times} times)" if times > 1 else "")
 
 
-class ViewConnection(H11Protocol):
+class WebConnection(H11Protocol):
     """A connection of uvicorn that records since when it waits for its peer; seconds are monotonic."""
 
     def __init__(
@@ -84,7 +85,7 @@ class ViewConnection(H11Protocol):
         server: uvicorn.Server,
         host: str,
         report: Callable[[Reason, str], None],
-        ended: Callable[["ViewConnection"], None],
+        ended: Callable[["WebConnection"], None],
     ) -> None:
         """`report`: called with a fault of the peer; `ended`: called once the connection has ended."""
         super().__init__(server.config, server.server_state, app_state={"connection": self})
@@ -167,17 +168,20 @@ class ConnectionServer:
         self._tls = tls
         self._limits = limits
         self._disconnections = disconnections
-        self._open: dict[ViewConnection, asyncio.Task[None]] = {}
+        self._open: dict[WebConnection, asyncio.Task[None]] = {}
+        self._room = asyncio.Event()  # for one more connection
+        self._room.set()
 
     async def accept(self, server: uvicorn.Server) -> None:
         """Accept connections for `server`, until cancelled."""
         while True:
+            await self._room.wait()
             try:
                 accepted, address = await asyncio.get_running_loop().sock_accept(self._listener)
                 self._admit(server, accepted, network_of(str(address[0])))
                 await asyncio.sleep(0)  # otherwise it would not start while more connections wait to be accepted
             except OSError as error:
-                log.warning("view: no connection can be accepted: %s", error.strerror)
+                log.warning("no connection can be accepted: %s", error.strerror)
                 await asyncio.sleep(RETRY_S)
 
     async def watch(self) -> None:
@@ -199,10 +203,12 @@ class ConnectionServer:
         displaced = displaced_by(host, self._open, self._limits.connections, self._limits.connections_each)
         if displaced:
             self._end(displaced, "too_many")
-        connection = ViewConnection(server, host, self._disconnections.add, self._forget)
+        connection = WebConnection(server, host, self._disconnections.add, self._forget)
         self._open[connection] = asyncio.create_task(self._begin(accepted, connection))
+        if not self._limits.displaces and len(self._open) >= self._limits.connections:
+            self._room.clear()
 
-    async def _begin(self, accepted: socket.socket, connection: ViewConnection) -> None:
+    async def _begin(self, accepted: socket.socket, connection: WebConnection) -> None:
         """Start a connection, with the TLS handshake if configured."""
         limits = self._limits
         loop = asyncio.get_running_loop()
@@ -221,7 +227,7 @@ class ConnectionServer:
             self._disconnections.add("not_tls", connection.host)
             self._forget(connection)
 
-    def _end(self, connection: ViewConnection, reason: Reason) -> None:
+    def _end(self, connection: WebConnection, reason: Reason) -> None:
         self._disconnections.add(reason, connection.host)
         if connection.transport:
             connection.transport.abort()
@@ -229,5 +235,6 @@ class ConnectionServer:
             self._open[connection].cancel()  # it closes the socket
         self._forget(connection)
 
-    def _forget(self, connection: ViewConnection) -> None:
+    def _forget(self, connection: WebConnection) -> None:
         self._open.pop(connection, None)
+        self._room.set()

@@ -1,4 +1,4 @@
-"""Limits of connections to the view, and which connection is closed when one is exceeded.
+"""Limits of connections to an HTTP server, and which connection is closed when one is exceeded.
 
 No peer can exclude others: a connection that does not send its request, or does not read the response, is closed
 after seconds; and if all places are taken, a new one gets a place from the address that has most.
@@ -28,6 +28,7 @@ class ConnectionLimits:
     drain_s: float = 30.0  # in which all of it must be read
     look_s: float = 0.5  # between two checks of all connections
     viewers: int = 32  # streams of events at once; each takes some processor time ten times a second
+    displaces: bool = True  # False: where all places are taken, a new connection waits in the kernel
 
 
 class LimitedConnection(Protocol):

@@ -1,0 +1,1 @@
+"""HTTP servers of edged: their connections, and what one peer may take of them."""
