@@ -163,7 +163,9 @@ class ConnectionServer:
         disconnections: Disconnections,
     ) -> None:
         listener.setblocking(False)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BUFFER)  # connections inherit it
+        # connections inherit both; without the second a response, written in two parts, waits 40 ms between them
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BUFFER)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._listener = listener
         self._tls = tls
         self._limits = limits
