@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "requirements"
-BOARD = ("compress", "mqtt", "nats", "otlp", "view")
+BOARD = ("compress", "http", "mqtt", "nats", "otlp", "view")
 SETS = {
     "run": ("pyproject.toml",),
     "build": ("--group", "build"),

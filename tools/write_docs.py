@@ -20,7 +20,7 @@ from edged.engine import tuning_records
 from edged.errors import EdgedError
 from edged.hub.events import GOOD, EventName
 from edged.metrics import Metrics
-from edged.metrics.catalog import DROPPED, LOST
+from edged.metrics.catalog import DROPPED, LOST, REFUSED
 from edged.metrics.fast import Family
 from edged.train.config import Training
 from tools import message_schemas, protocol, python_reference
@@ -31,6 +31,7 @@ GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
 SECTIONS = {  # where each type of edged/config stands in the file
     "CameraConfig": "cameras.NAME",
     "CameraTls": "cameras.NAME.tls",
+    "RequestsConfig": "cameras.NAME.requests",
     "SnapshotConfig": "cameras.NAME.snapshot",
     "StateConfig": "states.CAMERA",
     "PresentConfig": "states.CAMERA.present.NAME",
@@ -46,7 +47,7 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "PublishConfig": "publish",
     "JournalConfig": "journal",
     "MetricsConfig": "metrics",
-    "Tls": "metrics.tls",
+    "Tls": "metrics.tls, cameras.NAME.requests.tls",
     "EnergyConfig": "energy",
     "LogConfig": "log",
     "NotifyConfig": "notify",
@@ -261,6 +262,8 @@ def metrics() -> str:
             "## Why a frame is dropped\n\nThe label `reason`: which process dropped it, and why. Captured = "
             "predicted + pending + dropped, exactly.",
             _table(("reason", "meaning"), [(f"`{reason}`", meaning) for reason, meaning in DROPPED.items()]),
+            "## Why a request is refused\n\nThe label `reason` of `edged_serve_refused_total`.",
+            _table(("reason", "meaning"), [(f"`{reason}`", meaning) for reason, meaning in REFUSED.items()]),
             "## Why a worker is lost\n\nThe label `reason` of `edged_worker_restarts_total`.",
             _table(("reason", "meaning"), [(f"`{reason}`", meaning) for reason, meaning in LOST.items()]),
         ],

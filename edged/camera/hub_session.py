@@ -77,9 +77,9 @@ class CameraLink:
             parts = self._hub.receive()
         return decode(parts[0]) if parts else None
 
-    def watch(self, socket: zmq.Socket[bytes]) -> None:
-        """Make `receive` return for messages at this socket too."""
-        self._hub.watch(socket)
+    def watch(self, inbox: int | zmq.Socket[bytes]) -> None:
+        """Make `receive` return for messages at this descriptor or socket too."""
+        self._hub.watch(inbox)
 
     def close(self) -> None:
         """Wait shortly for messages to be sent, and close."""

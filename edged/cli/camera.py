@@ -9,6 +9,7 @@ from edged.config.load import load_config
 from edged.errors import ConfigError
 from edged.system import log
 from edged.system.process_end import end_with_parent
+from edged.system.python_packages import HTTP_PACKAGES, require
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"{arguments.config} has no camera {arguments.name!r}; it has {known}")
     hub, curve = hub_of(config, arguments.config, arguments.hub)
     camera = config.cameras[arguments.name]
+    if camera.serves_http:
+        require(f"camera {arguments.name}", *HTTP_PACKAGES)
     if camera.serves_at:
         from edged.camera.served.process import run_served_camera
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from edged.config import MAX_BATCH, PublishConfig
 from edged.config.overrides import Override, override_of
-from edged.transport.address import ZMQ_ADDRESS
+from edged.transport.address import HOST_AND_PORT, ZMQ_ADDRESS, host_and_port
 
 DEMO = Path("configs/demo.yaml")
 EXAMPLE_COLUMNS = 78  # of an example in a help text
@@ -208,6 +208,13 @@ def add_hub_keys(parser: argparse.ArgumentParser) -> None:
     key = "client secret key (if the hub requires CURVE)"
     parser.add_argument("--key", type=Path, metavar="NAME.key", help=key)
     parser.add_argument("--server-key", type=Path, metavar="HUB.pub", help="public key of the hub, with --key")
+
+
+def http_address(text: str) -> str:
+    """Check the option of an address for HTTP. Raises argparse.ArgumentTypeError."""
+    if not re.fullmatch(HOST_AND_PORT, text) or host_and_port(text)[1] > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address like 127.0.0.1:9465")
+    return text
 
 
 def address(text: str) -> str:

@@ -17,7 +17,7 @@ GROUPS = {
         "top": "show the state of cameras and workers in the terminal",
         "view": "serve a page that shows the cameras, workers and events of a node",
         "export": "write predictions of the journal as CSV, JSON lines or Parquet",
-        "serve": "answer pictures that other programs send: Frigate's detector",
+        "serve": "answer pictures that other programs send: Frigate's detector, or over HTTP",
         "bridge": "carry predictions, states and pictures to MQTT, for Home Assistant, or to NATS, for a fleet",
     },
     "classify without a daemon": {

@@ -1,7 +1,6 @@
 """`edged view`: serve a page that shows the cameras, workers and events of a node."""
 
 import argparse
-import importlib.util
 import re
 import socket
 import ssl
@@ -10,15 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edged.cli.options import add_example, add_hub_keys, add_settings, address
+from edged.cli.options import add_example, add_hub_keys, add_settings, address, http_address
 from edged.config import Config, PublishConfig
 from edged.config.load import load_config, password_in
 from edged.errors import ConfigError
 from edged.hub.links.sockets import unusable
 from edged.system import log
-from edged.system.python_packages import install_command
+from edged.system.python_packages import require
 from edged.system.terminal import interrupt_on_sigterm
-from edged.transport.address import HOST_AND_PORT, host_and_port, is_local
+from edged.transport.address import host_and_port, is_local
 from edged.transport.client_socket import curve_of
 from edged.transport.tls import server_context
 
@@ -41,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--teach", type=Path, metavar="CONFIG", help=teach)
     add_settings(parser)
     listen = f"address to serve the page at (default: {LISTEN})"
-    parser.add_argument("--listen", type=_host_and_port, default=LISTEN, metavar="HOST:PORT", help=listen)
+    parser.add_argument("--listen", type=http_address, default=LISTEN, metavar="HOST:PORT", help=listen)
     names = "another name of this host in the browser's address bar; may be repeated"
     parser.add_argument("--server-name", action="append", default=[], metavar="NAME", help=names)
     certificate = "TLS certificate of this host, in PEM"
@@ -60,8 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
     log.configure()  # at level info it has what teachers do
-    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
-        raise ConfigError(f"edged view needs starlette and uvicorn: {install_command('starlette', 'uvicorn')}")
+    require("edged view", "starlette", "uvicorn")
     from edged.view.listener import listening
     from edged.view.server import view_server
     from edged.view.watcher import Watcher
@@ -177,9 +175,3 @@ def _url(listener: socket.socket, tls: ssl.SSLContext | None) -> str:
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
     return f"{'https' if tls else 'http'}://{name}:{port}/"
-
-
-def _host_and_port(text: str) -> str:
-    if not re.fullmatch(HOST_AND_PORT, text) or host_and_port(text)[1] > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an address like {LISTEN}")
-    return text

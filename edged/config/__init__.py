@@ -14,7 +14,6 @@ from edged.config.access import (
     ViewConfig,
 )
 from edged.config.camera import (
-    FRIGATE_PREFIX,
     PROGRAM_PREFIX,
     STREAMS,
     SYNTHETIC,
@@ -37,6 +36,7 @@ from edged.config.sections import (
     Section,
     SnapshotConfig,
 )
+from edged.config.served import FRIGATE_PREFIX, REQUESTS_PREFIX, RequestsConfig
 from edged.config.states import UNKNOWN, CountConfig, PresentConfig, StateConfig
 from edged.config.worker import MAX_BATCH, Precision, Segment, WorkerConfig
 from edged.messages.preparation import Color
@@ -46,6 +46,7 @@ __all__ = [
     "MAX_BATCH",
     "NAME",
     "PROGRAM_PREFIX",
+    "REQUESTS_PREFIX",
     "STREAMS",
     "SYNTHETIC",
     "SYNTHETIC_PREFIX",
@@ -73,6 +74,7 @@ __all__ = [
     "PresentConfig",
     "PublishConfig",
     "RecoveryConfig",
+    "RequestsConfig",
     "Section",
     "SecurityConfig",
     "Segment",

@@ -97,7 +97,7 @@ class PublishConfig(Section):
 
 
 class Tls(Section):
-    """TLS of the Prometheus endpoint; all three are PEM files, or credential:NAME of systemd."""
+    """TLS of an HTTP server; all three are PEM files, or credential:NAME of systemd."""
 
     certificate: ConfigPath = Field(description="Certificate of this host, followed by the intermediate ones")
     key: ConfigPath = Field(

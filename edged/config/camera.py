@@ -9,12 +9,18 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from edged.config.paths import ConfigPath, absolute_source
 from edged.config.sections import Name, Pixels, Positive, Section, Share, SnapshotConfig, Text
+from edged.config.served import (
+    ANSWER_S,
+    REQUESTS_PREFIX,
+    RequestsConfig,
+    check_access,
+    check_served,
+    served_prefix,
+)
 from edged.messages.preparation import Resize
-from edged.transport.address import ZMQ_ADDRESS, is_local
 
 SYNTHETIC_PREFIX = "synthetic:"
 PROGRAM_PREFIX = "exec:"
-FRIGATE_PREFIX = "frigate:"
 SYNTHETIC = ("digits", "shapes", "cross", "disc", "ring", "square", "triangle")
 STREAMS_WITH_TLS = ("rtsps://", "https://")
 STREAMS = ("rtsp://", "http://", *STREAMS_WITH_TLS)
@@ -68,17 +74,6 @@ def _command(source: str) -> str:
     return source
 
 
-def _served(source: str) -> str:
-    """Return a source of frigate: that listens for programs of this host. Raises ValueError."""
-    address = source.removeprefix(FRIGATE_PREFIX)
-    if not re.fullmatch(ZMQ_ADDRESS, address) or not is_local(address):
-        raise ValueError(
-            "frigate: requires an address that only this host reaches: frigate:ipc:///run/edged/frigate, or "
-            "frigate:tcp://127.0.0.1:5555"
-        )
-    return source
-
-
 class CameraTls(Section):
     """The certificate that an https:// or rtsps:// camera must present.
 
@@ -113,8 +108,9 @@ class CameraConfig(Section):
         description="V4L2 index or path (/dev/v4l/by-id/…), rtsp:// or http:// URL (with {user} and {password} "
         "where a camera takes them in its path or query), exec: and a command whose output is video, "
         "video file, image folder, synthetic:digits, "
-        "synthetic:shapes (or one of them: cross, disc, ring, square, triangle), or frigate: and the address at "
-        "which requests of Frigate are answered (ipc:///path or tcp://127.0.0.1:port)"
+        "synthetic:shapes (or one of them: cross, disc, ring, square, triangle); or the address at which requests "
+        "of other programs are answered: frigate: (ipc:///path or tcp://127.0.0.1:port), or requests: for HTTP "
+        "(127.0.0.1:port)"
     )
     host: Name | None = Field(
         None, description="Host that runs this camera (`edged camera NAME`). Default: the hub's host"
@@ -165,12 +161,15 @@ class CameraConfig(Section):
         "camera is reported as frozen although its pictures differ, as an encoder makes them of a sensor that "
         "hangs. A living camera before a still scene in constant light is reported, too; 0: off",
     )
-    answer_s: float = Field(
-        0.18,
+    answer_s: float | None = Field(
+        None,
         gt=0,
         le=60,
-        description="Requests of Frigate: seconds in which each is answered, with nothing found if there is no "
-        "answer yet; less than Frigate's `request_timeout_ms`",
+        description="Requests: seconds in which each is answered, with nothing found (Frigate) or an error (HTTP) "
+        "if there is no answer yet; less than Frigate's `request_timeout_ms`. Default: 0.18 (Frigate), 5 (HTTP)",
+    )
+    requests: RequestsConfig | None = Field(
+        None, validate_default=True, description="Requests over HTTP: who may send them"
     )
     pace: Literal["auto", "realtime", "fast"] = Field(
         "auto",
@@ -189,9 +188,19 @@ class CameraConfig(Section):
 
     @property
     def serves_at(self) -> str | None:
-        """Return the address at which it answers requests of Frigate; None: it is a camera."""
-        source = str(self.source)
-        return source.removeprefix(FRIGATE_PREFIX) if source.startswith(FRIGATE_PREFIX) else None
+        """Return the address at which it answers requests of other programs; None: it is a camera."""
+        prefix = served_prefix(self.source)
+        return str(self.source).removeprefix(prefix) if prefix else None
+
+    @property
+    def serves_http(self) -> bool:
+        """Return whether it answers requests over HTTP."""
+        return served_prefix(self.source) == REQUESTS_PREFIX
+
+    @property
+    def answers_within_s(self) -> float:
+        """Return the seconds in which each request is answered."""
+        return self.answer_s or ANSWER_S[served_prefix(self.source) or REQUESTS_PREFIX]
 
     @field_validator("source")
     @classmethod
@@ -205,8 +214,8 @@ class CameraConfig(Section):
     def _known_kind(cls, source: int | str) -> int | str:
         if isinstance(source, str) and source.startswith(PROGRAM_PREFIX):
             return _command(source)
-        if isinstance(source, str) and source.startswith(FRIGATE_PREFIX):
-            return _served(source)
+        if isinstance(source, str) and served_prefix(source):
+            return check_served(source)
         if isinstance(source, str) and source.startswith(SYNTHETIC_PREFIX):
             _, _, subject = source.partition(":")
             if subject not in SYNTHETIC:
@@ -250,17 +259,23 @@ class CameraConfig(Section):
     @classmethod
     def _is_no_request(cls, value: object, info: ValidationInfo) -> object:
         is_given = value != cls.model_fields[str(info.field_name)].default
-        if is_given and str(info.data.get("source")).startswith(FRIGATE_PREFIX):
+        if is_given and served_prefix(info.data.get("source", "")):
             raise ValueError("has no effect on requests, which are answered as they come: leave it out")
         return value
 
     @field_validator("answer_s")
     @classmethod
-    def _is_a_request(cls, seconds: float, info: ValidationInfo) -> float:
-        is_given = seconds != cls.model_fields[str(info.field_name)].default
-        if is_given and "source" in info.data and not str(info.data["source"]).startswith(FRIGATE_PREFIX):
-            raise ValueError("is for a source of frigate: alone")
+    def _is_a_request(cls, seconds: float | None, info: ValidationInfo) -> float | None:
+        if seconds and "source" in info.data and not served_prefix(info.data["source"]):
+            raise ValueError("is for a source of frigate: or requests: alone")
         return seconds
+
+    @field_validator("requests")
+    @classmethod
+    def _local_or_protected(cls, requests: RequestsConfig | None, info: ValidationInfo) -> RequestsConfig | None:
+        if "source" in info.data:
+            check_access(str(info.data["source"]), requests)
+        return requests
 
     @field_validator("roi")
     @classmethod

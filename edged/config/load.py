@@ -161,11 +161,21 @@ def password_of(camera: CameraConfig) -> str | None:
     return _checked_password(password, place)
 
 
+def key_of(camera: CameraConfig) -> str | None:
+    """Return the key that requests over HTTP must have; None: they need none.
+
+    Raises ConfigError if it cannot be read. Never put the result into a message.
+    """
+    file = camera.requests and camera.requests.key_file
+    return password_in(file) if file else None
+
+
 def check_passwords(config: Config) -> None:
-    """Read the passwords of this host's cameras and of `notify` once. Raises ConfigError."""
+    """Read the passwords and keys of this host's cameras and of `notify` once. Raises ConfigError."""
     for camera in config.cameras.values():
         if camera.host is None:
             password_of(camera)
+            key_of(camera)
     if config.notify:
         for file in filter(None, (config.notify.password_file, config.notify.token_file)):
             password_in(file)

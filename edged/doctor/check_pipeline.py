@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from edged.config import CameraConfig, Config, WorkerConfig
 from edged.config.camera import secret_in_url
-from edged.config.load import password_of
+from edged.config.load import key_of, password_of
 from edged.config.valid_parts import ValidParts
 from edged.doctor.check_hosts import elsewhere
 from edged.doctor.finding import Finding, Kind
@@ -26,6 +26,8 @@ from edged.model.scores import score_rule
 from edged.runtime.drivers import why_drivers_may_not_be_loaded
 from edged.runtime.select import device_name, is_numpy
 from edged.system.plain_text import counted
+from edged.system.python_packages import HTTP_PACKAGES, require
+from edged.transport.tls import server_context
 
 if TYPE_CHECKING:
     from edged.camera.sources.http_pictures import HttpCamera
@@ -58,7 +60,7 @@ def camera_finding(name: str, camera: CameraConfig, *, is_offline: bool = False)
 
     what = f"camera {name}"
     if camera.serves_at:
-        return Finding("ok", what, f"answers Frigate at {camera.serves_at}")
+        return _served_finding(what, camera)
     shown = str(camera.source)
     try:
         source = open_source(camera)
@@ -78,6 +80,20 @@ def camera_finding(name: str, camera: CameraConfig, *, is_offline: bool = False)
     if secret := secret_in_url(camera):
         return Finding("warning", what, secret)
     return Finding("ok", what, shown)
+
+
+def _served_finding(what: str, camera: CameraConfig) -> Finding:
+    """Check a camera whose frames are requests of other programs."""
+    if not camera.serves_http:
+        return Finding("ok", what, f"answers Frigate at {camera.serves_at}")
+    try:
+        require(what, *HTTP_PACKAGES)
+        key_of(camera)
+        if camera.requests and (tls := camera.requests.tls):
+            server_context(tls.certificate, tls.key, tls.client_ca)
+    except ConfigError as error:
+        return Finding("error", what, str(error))
+    return Finding("ok", what, f"answers programs over HTTP at {camera.serves_at}")
 
 
 def _seen(source: "LiveStream | HttpCamera") -> str:

@@ -19,13 +19,22 @@ DROPPED = {  # of edged_frames_dropped_total and of the summary of `edged run`
     "shutdown": "hub: in flight when the run ended",
 }
 REFUSED = {  # of edged_serve_refused_total
-    "parts": "not the parts that the protocol has: half a message, or one too many",
+    "parts": "not the parts that the protocol has: half a message, one too many, or a form without a picture",
     "header": "a header that cannot be read, or that lies about the size of what follows",
     "size": "a picture that does not have the size that the model takes",
-    "dtype": "numbers of another type than uint8 or float32",
-    "values": "floats that are neither 0 to 1 nor 0 to 255, or not always the same of both",
-    "model": "another model than the one that runs",
+    "picture": "a file that is no picture, is damaged, or has more than 16 million pixels",
+    "dtype": "numbers of another type than the protocol has for pictures",
+    "values": "floats that are neither 0 to 1 nor 0 to 255, or not always the same of both; others out of range",
+    "model": "another model than the one that runs, or one that is for something else",
     "upload": "a model that a client sent: edged takes none from clients",
+    "path": "HTTP: a path or method that is not answered",
+    "key": "HTTP: no key, or a wrong one",
+    "guessing": "HTTP: too many wrong keys from this address",
+    "too_large": "HTTP: a body above 16 MiB",
+    "unfinished": "HTTP: a body that did not come whole within 10 s",
+    "busy": "HTTP: requests that wait hold 64 MiB already",
+    "malformed": "HTTP: bytes that are no request",
+    "slow": "HTTP: a request whose headers did not come in time",
 }
 LOST = {  # of edged_worker_restarts_total
     "deadline": "a job exceeded deadline_s",
@@ -134,7 +143,7 @@ class CameraMetrics:
         )
         self.serve_late = declare.quick_counter(
             "edged_serve_late_total",
-            "Requests of other programs that were not answered within answer_s: they found nothing.",
+            "Requests of other programs that were not answered within answer_s: they got nothing, or an error.",
             ["camera"],
         )
         self.serve_refused = declare.quick_counter(

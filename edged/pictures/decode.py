@@ -133,7 +133,7 @@ def read_picture(path: Path, *, upright: bool = True) -> Pixels:
     return decode_picture(content, str(path), upright=upright)
 
 
-def decode_picture(content: bytes, name: str, *, upright: bool = True) -> Pixels:
+def decode_picture(content: bytes, name: str, *, upright: bool = True, most_pixels: int = MOST_PIXELS) -> Pixels:
     """Return the picture in `content` as uint8 [H, W, 3] RGB; see `read_picture`. Raises ImageError."""
     try:
         size = size_of(content)
@@ -141,8 +141,8 @@ def decode_picture(content: bytes, name: str, *, upright: bool = True) -> Pixels
         raise ImageError(f"{name} {error}") from None
     if size is None:
         raise ImageError(f"{name} is not a picture that can be read: expected {FORMATS}")
-    if size[0] * size[1] > MOST_PIXELS:
-        most = f"{MOST_PIXELS // 10**6} million"
+    if size[0] * size[1] > most_pixels:
+        most = f"{most_pixels // 10**6} million"
         raise ImageError(f"{name} has {size[0]}×{size[1]} pixels; up to {most} are supported")
     try:
         pixels = decoded(content, upright=upright)

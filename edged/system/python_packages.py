@@ -11,7 +11,17 @@ import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
+from edged.errors import ConfigError
+
 MARKER = "EXTERNALLY-MANAGED"  # PEP 668
+HTTP_PACKAGES = ("starlette", "uvicorn", "python-multipart")  # for requests over HTTP
+
+
+def require(what: str, *packages: str) -> None:
+    """Raise ConfigError, with the command that installs them, unless these packages are here."""
+    if any(find_spec(name.replace("-", "_")) is None for name in packages):
+        *others, last = packages
+        raise ConfigError(f"{what} needs {', '.join(others)} and {last}: {install_command(*packages)}")
 
 
 def install_command(*packages: str) -> str:

@@ -112,7 +112,28 @@ metrics: {address: "0.0.0.0:9464"}
         ),
         (
             "cameras: {a: {source: 0, answer_s: 1}}\n",
-            "1:36: cameras.a.answer_s: is for a source of frigate: alone",
+            "1:36: cameras.a.answer_s: is for a source of frigate: or requests: alone",
+        ),
+        (
+            "cameras: {a: {source: 0, requests: {insecure: true}}}\n",
+            "1:36: cameras.a.requests: is for a source of requests: alone",
+        ),
+        ("cameras: {a: {source: 'requests:8080'}}\n", "1:23: cameras.a.source: requests: requires host:port"),
+        (
+            "cameras: {a: {source: 'requests:127.0.0.1:0'}}\n",
+            "1:23: cameras.a.source: requests: requires host:port",
+        ),
+        (
+            "cameras: {a: {source: 'requests:0.0.0.0:8080', requests: {key_file: k}}}\n",
+            "1:58: cameras.a.requests: requests:0.0.0.0:8080 accepts any host: use 127.0.0.1, or add tls",
+        ),
+        (
+            "cameras: {a: {source: 'requests:*:8080'}}\n",
+            "1:14: cameras.a: requests:*:8080 accepts any host",
+        ),
+        (
+            "cameras: {a: {source: 'requests:127.0.0.1:8080', motion: 0.1}}\n",
+            "1:58: cameras.a.motion: has no effect on requests",
         ),
         ("cameras: {a: {source: 'frigate:'}}\n", "1:23: cameras.a.source: frigate: requires an address"),
         ("cameras: {a: {source: 'ftp://x'}}\n", "1:23: cameras.a.source: a URL must start with one of: rtsp://"),
@@ -352,11 +373,29 @@ def test_a_password_that_cannot_be_had_is_a_config_error(tmp_path: Path) -> None
         password_of(CameraConfig(source=0, password_env="EDGED_ABSENT"))
 
 
-@pytest.mark.parametrize("source", ["synthetic:digits", "frigate:tcp://127.0.0.1:5555"])
+@pytest.mark.parametrize("source", ["synthetic:digits", "frigate:tcp://127.0.0.1:5555", "requests:127.0.0.1:8080"])
 def test_a_config_with_all_its_defaults_is_that_config(source: str) -> None:
     config = Config(model={"name": "digits"}, cameras={"a": {"source": source}})
 
     assert Config.model_validate_json(config.model_dump_json()) == config
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "{source: 'requests:127.0.0.1:8080'}",
+        "{source: 'requests:[::1]:8080', requests: {key_file: k}}",
+        "{source: 'requests:0.0.0.0:8080', requests: {insecure: true}}",
+        "{source: 'requests:0.0.0.0:8080', requests: {key_file: k, tls: {certificate: c, key: k}}}",
+        "{source: 'requests:0.0.0.0:8080', requests: {tls: {certificate: c, key: k, client_ca: a}}}",
+    ],
+)
+def test_requests_come_from_this_host_or_from_those_who_are_known(write: Write, settings: str) -> None:
+    camera = load_config(write(f"cameras: {{a: {settings}}}\n")).cameras["a"]
+
+    assert camera.serves_http
+    assert str(camera.serves_at).endswith(":8080")
+    assert camera.answers_within_s == 5
 
 
 @pytest.mark.deep

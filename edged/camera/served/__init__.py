@@ -1,1 +1,1 @@
-"""Cameras whose frames are pictures in requests of other programs, which get the answers: Frigate's detector."""
+"""Cameras whose frames are pictures in requests of other programs, which get the answers."""

@@ -7,8 +7,8 @@ one that cannot be read: a REQ without an answer gives up, and Frigate with it.
 import errno
 import logging
 import os
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,31 +16,40 @@ from pathlib import Path
 import msgspec
 import zmq
 
+from edged.camera.served.endpoint import AT_ONCE, FittedPicture
 from edged.camera.served.frigate_messages import (
     HEADER,
     NOTHING,
     FrigatePicture,
     ModelQuery,
     ModelUpload,
-    RefusedRequestError,
+    PixelScale,
     read_request,
     rows_of,
 )
-from edged.camera.served.request_queue import PictureRequest
+from edged.camera.served.refusals import RefusedRequestError, RequestRefusals
 from edged.clock import nanoseconds, now_ns
 from edged.errors import CameraError
-from edged.messages import FrameAnswer, ServedModel
+from edged.messages import Capture, FrameAnswer, ServedModel
 from edged.transport.address import is_ipc, is_ipv6
 
-AT_ONCE = 256  # requests that are read before the hub's messages are
 PATIENCE_S = 25.0  # Frigate waits 30 s for the answer to its first request, and never asks again
 LARGEST_BYTES = 1 << 27  # of a picture, or of a model that is refused
 LAST_WORDS_MS = 100
-LOGGED = 50  # kinds of mistakes
 
 log = logging.getLogger(__name__)
 
 Client = tuple[bytes, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FrigateRequest:
+    """A picture that Frigate waits for. client: the first parts of the answer, by which it finds the client."""
+
+    client: Client
+    picture: FrigatePicture
+    received_ns: int
+    due_ns: int
 
 
 @dataclass(frozen=True)
@@ -53,32 +62,38 @@ class _Held:
 
 
 class FrigateEndpoint:
-    """Reads requests and sends answers. `refused`: how many requests were, by reason."""
+    """Reads requests and sends answers."""
 
     def __init__(self, address: str, folder: Path | None, answer_s: float) -> None:
         """`folder`: with the model's file; None: it is none of this host. `answer_s`: to answer a picture."""
-        self.refused: Counter[str] = Counter()
         self._address = address
         self._folder = folder
         self._answer_ns = nanoseconds(answer_s)
         self._held: deque[_Held] = deque()  # in the order in which they are due
-        self._logged: set[str] = set()
+        self._scale = PixelScale()
+        self._refusals = RequestRefusals(address)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self.socket = self._context.socket(zmq.ROUTER)
-        self.socket.setsockopt(zmq.LINGER, 0)
-        self.socket.setsockopt(zmq.RCVHWM, 2)  # of each client, which has one request at a time
-        self.socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_BYTES)
-        self.socket.setsockopt(zmq.IPV6, is_ipv6(address))
+        self.inbox = self._context.socket(zmq.ROUTER)
+        self.inbox.setsockopt(zmq.LINGER, 0)
+        self.inbox.setsockopt(zmq.RCVHWM, 2)  # of each client, which has one request at a time
+        self.inbox.setsockopt(zmq.MAXMSGSIZE, LARGEST_BYTES)
+        self.inbox.setsockopt(zmq.IPV6, is_ipv6(address))
+
+    @property
+    def refused(self) -> Mapping[str, int]:
+        """Return how many requests were refused, by reason."""
+        return self._refusals.counts
 
     def open(self) -> None:
         """Listen. Raises CameraError."""
         try:
-            self.socket.bind(self._address)
+            self.inbox.bind(self._address)
         except zmq.ZMQError as error:
             raise CameraError(f"cannot listen at {self._address}: {_why(error, self._address)}") from None
 
-    def receive(self, model: ServedModel | None) -> Iterator[PictureRequest]:
+    def receive(self, model: ServedModel | None) -> Iterator[FrigateRequest]:
         """Yield pictures that have arrived, at most `AT_ONCE`; answer all other requests. `model`: that serves."""
+        self._answer_held(model)
         for _ in range(AT_ONCE):
             if (received := self._receive_parts()) is None:
                 return
@@ -87,20 +102,63 @@ class FrigateEndpoint:
                 request = read_request(parts)
                 if isinstance(request, FrigatePicture):
                     now = now_ns()
-                    yield PictureRequest(client, request, now, now + self._answer_ns)
+                    yield FrigateRequest(client, request, now, now + self._answer_ns)
                 elif isinstance(request, ModelUpload):
                     self._answer_upload(client, request, model)
                 else:
                     self._answer_query(client, request, model)
             except RefusedRequestError as error:
-                self.refuse(client, error)
+                self._refuse(client, error)
 
     @property
     def due_ns(self) -> int | None:
-        """Return when `answer_held` must be called at the latest."""
+        """Return when the first question for the model that waits must be answered."""
         return self._held[0].due_ns if self._held else None
 
-    def answer_held(self, model: ServedModel | None) -> None:
+    def prepare(self, request: FrigateRequest, wanted: Capture) -> FittedPicture:
+        """Return the pixels of a picture of the size that the network takes. Raises RefusedRequestError."""
+        height, width = request.picture.size
+        if (width, height) != (wanted.width, wanted.height):
+            takes = f"width: {wanted.width} and height: {wanted.height}"
+            raise RefusedRequestError(
+                "size",
+                f"a picture of {width}×{height}: set {takes} in `model` of Frigate's config, as the model takes",
+            )
+        pixels = self._scale.pixels(request.picture)
+        return FittedPicture(pixels, whole=pixels)
+
+    def answer(self, request: FrigateRequest, answer: FrameAnswer) -> None:
+        """Send the boxes of an answer."""
+        self._send(request.client, [HEADER, rows_of(answer.boxes or ())])
+
+    def give_up(self, request: FrigateRequest, reason: str) -> None:
+        """Answer that nothing was found, as Frigate takes no errors."""
+        self._send(request.client, [HEADER, NOTHING])
+
+    def refuse(self, request: FrigateRequest, error: RefusedRequestError) -> None:
+        """Answer that nothing was found; count and log the mistake."""
+        self._refuse(request.client, error)
+
+    def close(self) -> None:
+        """Close the socket; what was sent is delivered shortly."""
+        self.inbox.close(linger=LAST_WORDS_MS)
+        self._context.term()
+
+    def _refuse(self, client: Client, error: RefusedRequestError) -> None:
+        self._refusals.add(error)
+        self._send(client, [HEADER, NOTHING])
+
+    def _receive_parts(self) -> tuple[Client, Sequence[zmq.Frame]] | None:
+        """Return the address of a client, up to the empty part that a REQ sends first, and its message."""
+        try:
+            identity, *parts = self.inbox.recv_multipart(zmq.NOBLOCK, copy=False)
+        except zmq.Again:
+            return None
+        if parts and not len(parts[0]):
+            return (identity.bytes, b""), parts[1:]
+        return (identity.bytes,), parts
+
+    def _answer_held(self, model: ServedModel | None) -> None:
         """Answer the questions for the model that wait, once workers serve or it is time."""
         now, ready = now_ns(), model is not None and model.ready
         while self._held and (ready or self._held[0].due_ns <= now):
@@ -110,41 +168,16 @@ class FrigateEndpoint:
             else:
                 self._send_model(held.client, is_available=self._is_there(held.query.name, model), loaded=False)
 
-    def answer(self, request: PictureRequest, answer: FrameAnswer | None) -> None:
-        """Send the boxes of an answer; None, or an answer without: nothing was found."""
-        rows = rows_of(answer.boxes) if answer and answer.boxes else NOTHING
-        self._send(request.client, [HEADER, rows])
-
-    def refuse(self, client: Client, error: RefusedRequestError) -> None:
-        """Answer that nothing was found; count and log the mistake."""
-        self._count(error)
-        self._send(client, [HEADER, NOTHING])
-
-    def close(self) -> None:
-        """Close the socket; what was sent is delivered shortly."""
-        self.socket.close(linger=LAST_WORDS_MS)
-        self._context.term()
-
-    def _receive_parts(self) -> tuple[Client, Sequence[zmq.Frame]] | None:
-        """Return the address of a client, up to the empty part that a REQ sends first, and its message."""
-        try:
-            identity, *parts = self.socket.recv_multipart(zmq.NOBLOCK, copy=False)
-        except zmq.Again:
-            return None
-        if parts and not len(parts[0]):
-            return (identity.bytes, b""), parts[1:]
-        return (identity.bytes,), parts
-
     def _answer_query(self, client: Client, query: ModelQuery, model: ServedModel | None) -> None:
         """Answer whether the model is loaded; wait with the answer where the model may yet come."""
         if model and model.task != "detect":
             self._send_model(client, is_available=True, loaded=False)
-            self._count(
+            self._refusals.add(
                 RefusedRequestError("model", f"model {model.name} is a classifier: Frigate needs a detector")
             )
         elif model and not _is_named(query.name, model):
             self._send_model(client, is_available=self._is_there(query.name, model), loaded=False)
-            self._count(RefusedRequestError("model", _another(query.name, model)))
+            self._refusals.add(RefusedRequestError("model", _another(query.name, model)))
         elif model and model.ready:
             self._send_model(client, is_available=True, loaded=True)
         else:
@@ -156,7 +189,7 @@ class FrigateEndpoint:
         self._send(client, [msgspec.json.encode({"model_saved": runs, "model_loaded": runs})])
         if not runs:
             what = f"a client sent a model, {upload.name[:80]!r}, of {len(upload.data)} bytes"
-            self._count(
+            self._refusals.add(
                 RefusedRequestError("upload", f"{what}: edged takes none from clients; set model.path of edged")
             )
 
@@ -174,16 +207,9 @@ class FrigateEndpoint:
     def _send(self, client: Client, parts: Sequence[bytes]) -> None:
         """Send an answer; a client that is gone, or reads nothing, gets none."""
         try:
-            self.socket.send_multipart([*client, *parts], zmq.NOBLOCK)
+            self.inbox.send_multipart([*client, *parts], zmq.NOBLOCK)
         except zmq.ZMQError as error:
             log.debug("an answer cannot be sent: %s", error.strerror)
-
-    def _count(self, error: RefusedRequestError) -> None:
-        """Count a mistake; log it if it is a new one."""
-        self.refused[error.reason] += 1
-        if str(error) not in self._logged and len(self._logged) < LOGGED:
-            self._logged.add(str(error))
-            log.warning("a request at %s is refused: %s", self._address, error)
 
 
 def _is_named(name: str, model: ServedModel) -> bool:

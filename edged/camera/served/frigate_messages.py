@@ -14,7 +14,7 @@ import numpy as np
 import zmq
 from numpy.typing import NDArray
 
-from edged.errors import MessageError
+from edged.camera.served.refusals import RefusedRequestError
 from edged.messages import Box
 from edged.messages.message import INVALID_JSON, Content
 from edged.pictures.prepare import Pixels
@@ -23,14 +23,6 @@ ROWS, COLUMNS = 20, 6
 ITEM_BYTES = {"uint8": 1, "float32": 4}
 HEADER = msgspec.json.encode({"shape": [ROWS, COLUMNS], "dtype": "float32"})
 LARGEST_HEADER = 4096  # bytes, far more than Frigate sends
-
-
-class RefusedRequestError(MessageError):
-    """A request that cannot be answered. `reason`: one of `metrics.catalog.REFUSED`."""
-
-    def __init__(self, reason: str, text: str) -> None:
-        super().__init__(text)
-        self.reason = reason
 
 
 @dataclass(frozen=True)

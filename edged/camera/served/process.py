@@ -6,21 +6,22 @@ request is answered in time: with what was found, or with nothing.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic
 from uuid import uuid4
 
 import cv2
 import msgspec
 
 from edged.camera.hub_session import HubRequests
+from edged.camera.served.endpoint import FittedPicture, R, RequestEndpoint
 from edged.camera.served.frigate import FrigateEndpoint
-from edged.camera.served.frigate_messages import PixelScale, RefusedRequestError
-from edged.camera.served.request_queue import PictureRequest, RequestQueue
+from edged.camera.served.refusals import RefusedRequestError
+from edged.camera.served.request_queue import RequestQueue
 from edged.camera.state import State
 from edged.clock import NANOSECONDS, now_ns, seconds_since, wall_s
 from edged.config import CameraConfig
 from edged.errors import CameraError
 from edged.messages import CameraHello, CameraReport, Capture, Frame, FrameAnswer, RequestCount
-from edged.pictures.prepare import Pixels
 from edged.system.backoff import Backoff
 from edged.transport.client_socket import Curve
 
@@ -30,39 +31,46 @@ REPORT_EVERY_S = 1.0
 def run_served_camera(
     name: str, camera: CameraConfig, model: Path | None, hub: str, curve: Curve | None = None
 ) -> None:
-    """Answer requests with the help of the hub at the address `hub`, until it stops us. Raises CameraError.
+    """Answer requests with the help of the hub at the address `hub`, until it stops us.
 
-    `model`: the file that the config names.
+    `model`: the file that the config names. Raises CameraError, and ConfigError for a key or certificate.
     """
     cv2.setNumThreads(1)  # the other cores are for the forward pass
-    server = RequestServer(name, camera, model, hub, curve)
+    if camera.serves_http:
+        from edged.camera.served.http_endpoint import http_endpoint  # it needs packages of an extra
+
+        _serve(RequestServer(name, http_endpoint(camera), hub, curve))
+    else:
+        folder = model and model.parent
+        endpoint = FrigateEndpoint(camera.serves_at or "", folder, camera.answers_within_s)
+        _serve(RequestServer(name, endpoint, hub, curve))
+
+
+def _serve(server: "RequestServer[R]") -> None:
     try:
         server.run()
     finally:
         server.close()
 
 
-@dataclass(frozen=True, slots=True)
-class SentRequest:
+@dataclass(frozen=True)
+class SentRequest(Generic[R]):
     """A request whose picture was sent to the hub, as a frame captured at `captured_at`."""
 
-    request: PictureRequest
+    request: R
     captured_at: float
 
 
-class RequestServer:
+class RequestServer(Generic[R]):
     """Runs one endpoint, from its hello to its last report."""
 
-    def __init__(
-        self, name: str, camera: CameraConfig, model: Path | None, hub: str, curve: Curve | None = None
-    ) -> None:
+    def __init__(self, name: str, endpoint: RequestEndpoint[R], hub: str, curve: Curve | None = None) -> None:
         self._name = name
         self._run = uuid4().hex
-        self._endpoint = FrigateEndpoint(camera.serves_at or "", model and model.parent, camera.answer_s)
-        self._scale = PixelScale()
+        self._endpoint = endpoint
         self._state = State(name)
-        self._waiting = RequestQueue()
-        self._sent: dict[int, SentRequest] = {}  # by the number of the frame
+        self._waiting: RequestQueue[R] = RequestQueue()
+        self._sent: dict[int, SentRequest[R]] = {}  # by the number of the frame
         self._late = 0
         self._orders = HubRequests(name, hub, self._hello, curve)
         self._link = self._orders.link
@@ -100,25 +108,27 @@ class RequestServer:
                 self._orders.receive(min(REPORT_EVERY_S, backoff.failed()))
                 self._report_if_due()
                 continue
-            self._link.watch(self._endpoint.socket)
+            self._link.watch(self._endpoint.inbox)
             self._state.source_opened()
             self._report()
             return
 
     def _turn(self) -> None:
         """Wait for something to do, and do it."""
-        self._orders.receive(self._idle_s())
-        model = self._orders.model
+        self._orders.receive(0.0 if self._may_send() else self._idle_s())
         self._take_answers()
-        self._endpoint.answer_held(model)
-        for request in self._endpoint.receive(model):
+        for request in self._endpoint.receive(self._orders.model):
             if oldest := self._waiting.add(request):
                 self._drop(oldest, "superseded")
-        wanted = self._orders.wanted
-        while wanted and self._waiting and self._orders.granted > 0 and self._link.has_room():
-            self._send(self._waiting.take_newest(), wanted)
+        if (wanted := self._orders.wanted) and self._may_send():
+            self._send(self._waiting.take_newest(), wanted)  # one in each turn: a large picture takes its time
         self._answer_late()
         self._report_if_due()
+
+    def _may_send(self) -> bool:
+        """Return whether a request waits, and the hub takes its picture now."""
+        orders = self._orders
+        return bool(orders.wanted and orders.granted > 0 and self._waiting) and self._link.has_room()
 
     def _idle_s(self) -> float:
         """Return how long nothing is due, unless a message comes."""
@@ -137,25 +147,28 @@ class RequestServer:
         sent = self._sent.get(answer.frame)
         if sent and sent.captured_at == answer.captured_at:
             del self._sent[answer.frame]
-            self._endpoint.answer(sent.request, answer)
+            if answer.dropped:
+                self._endpoint.give_up(sent.request, answer.dropped)
+            else:
+                self._endpoint.answer(sent.request, answer)
 
-    def _send(self, request: PictureRequest, wanted: Capture) -> None:
+    def _send(self, request: R, wanted: Capture) -> None:
         """Send the picture to the hub as a frame."""
         try:
-            pixels = self._pixels(request, wanted)
+            picture = self._endpoint.prepare(request, wanted)
         except RefusedRequestError as error:
-            self._endpoint.refuse(request.client, error)
+            self._endpoint.refuse(request, error)
             return
-        frame = self._frame(request, wanted)
-        if not self._link.send(frame, pixels):
+        frame = self._frame(request, picture, wanted)
+        if not self._link.send(frame, picture.pixels):
             self._state.dropped("link_full")
-            self._endpoint.answer(request, None)
+            self._endpoint.give_up(request, "link_full")
             return
         self._orders.granted -= 1
         self._sent[frame.frame] = SentRequest(request, frame.captured_at)
-        self._send_snapshot(pixels, frame)
+        self._send_snapshot(picture, frame)
 
-    def _frame(self, request: PictureRequest, wanted: Capture) -> Frame:
+    def _frame(self, request: R, picture: FittedPicture, wanted: Capture) -> Frame:
         """Count a picture, and return its frame. Its age begins when it arrived, as it does for the client."""
         number, waited_s = self._state.captured(), seconds_since(request.received_ns)
         captured_ns, captured_at, error_ns = self._orders.clock.to_hub_time(
@@ -171,35 +184,26 @@ class RequestServer:
             preprocess_s=waited_s,
             width=wanted.width,
             height=wanted.height,
+            place=picture.place,
             count=self._state.count(),
         )
 
-    def _pixels(self, request: PictureRequest, wanted: Capture) -> Pixels:
-        height, width = request.picture.size
-        if (width, height) != (wanted.width, wanted.height):
-            takes = f"width: {wanted.width} and height: {wanted.height}"
-            raise RefusedRequestError(
-                "size",
-                f"a picture of {width}×{height}: set {takes} in `model` of Frigate's config, as the model takes",
-            )
-        return self._scale.pixels(request.picture)
-
-    def _send_snapshot(self, pixels: Pixels, frame: Frame) -> None:
+    def _send_snapshot(self, picture: FittedPicture, frame: Frame) -> None:
         """Send a snapshot after its frame, only if the link has room."""
         now = now_ns()
         if not (self._orders.snapshots.is_due(now) and self._link.has_room()):
             return
-        if taken := self._orders.snapshots.encode(pixels, frame, now):
+        if taken := self._orders.snapshots.encode(picture.whole, frame, now):
             self._link.send(taken.header, taken.jpeg)
 
-    def _drop(self, request: PictureRequest, reason: str) -> None:
-        """Answer a request that was not sent to the hub, and count its picture."""
+    def _drop(self, request: R, reason: str) -> None:
+        """Give up a request that was not sent to the hub, and count its picture."""
         self._state.captured()
         self._state.dropped(reason)
-        self._endpoint.answer(request, None)
+        self._endpoint.give_up(request, reason)
 
     def _answer_late(self) -> None:
-        """Answer requests whose time is over: nothing was found."""
+        """Give up requests whose time is over."""
         now = now_ns()
         for request in self._waiting.take_late(now):
             self._late += 1
@@ -207,12 +211,12 @@ class RequestServer:
         for number, sent in [each for each in self._sent.items() if each[1].request.due_ns <= now]:
             self._late += 1
             del self._sent[number]
-            self._endpoint.answer(sent.request, None)
+            self._endpoint.give_up(sent.request, "late")
 
     def _answer_rest(self) -> None:
-        """Answer all requests at the end."""
+        """Give up all requests at the end."""
         for sent in self._sent.values():
-            self._endpoint.answer(sent.request, None)
+            self._endpoint.give_up(sent.request, "shutdown")
         for request in self._waiting.clear():
             self._drop(request, "shutdown")
 

@@ -2,50 +2,37 @@
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Generic
 
-from edged.camera.served.frigate_messages import FrigatePicture
+from edged.camera.served.endpoint import R
 
-MOST = 32  # more would only be late: the oldest is answered with nothing found
-
-
-@dataclass(frozen=True, eq=False)
-class PictureRequest:
-    """A picture that a client waits for, to be answered before `due_ns`.
-
-    client: the first parts of the answer, by which it finds the client.
-    """
-
-    client: tuple[bytes, ...]
-    picture: FrigatePicture
-    received_ns: int
-    due_ns: int
+MOST = 32  # more would only be late: the oldest is given up
 
 
-class RequestQueue:
+class RequestQueue(Generic[R]):
     """At most `MOST` requests, oldest first."""
 
     def __init__(self) -> None:
-        self._waiting: deque[PictureRequest] = deque()
+        self._waiting: deque[R] = deque()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, request: PictureRequest) -> PictureRequest | None:
+    def add(self, request: R) -> R | None:
         """Add a request; return the oldest if there are too many."""
         self._waiting.append(request)
         return self._waiting.popleft() if len(self._waiting) > MOST else None
 
-    def take_newest(self) -> PictureRequest:
+    def take_newest(self) -> R:
         """Take the request that came last."""
         return self._waiting.pop()
 
-    def take_late(self, now_ns: int) -> Iterator[PictureRequest]:
+    def take_late(self, now_ns: int) -> Iterator[R]:
         """Take the requests whose answers are due."""
         while self._waiting and self._waiting[0].due_ns <= now_ns:
             yield self._waiting.popleft()
 
-    def clear(self) -> Iterator[PictureRequest]:
+    def clear(self) -> Iterator[R]:
         """Take all requests."""
         while self._waiting:
             yield self._waiting.popleft()

@@ -16,10 +16,10 @@ from edged.camera.served.frigate_messages import (
     ModelQuery,
     ModelUpload,
     PixelScale,
-    RefusedRequestError,
     read_request,
     rows_of,
 )
+from edged.camera.served.refusals import RefusedRequestError
 from edged.messages import Box
 from edged.metrics.catalog import REFUSED
 

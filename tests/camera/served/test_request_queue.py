@@ -1,20 +1,30 @@
 """Requests that wait: the newest goes first, the oldest is given up."""
 
-import zmq
+from dataclasses import dataclass
 
-from edged.camera.served.frigate_messages import FrigatePicture
-from edged.camera.served.request_queue import MOST, PictureRequest, RequestQueue
+from edged.camera.served.request_queue import MOST, RequestQueue
 
 ANSWER_NS = 100
 
 
-def request(received_ns: int) -> PictureRequest:
-    tensor = FrigatePicture((1, 1, 1, 3), "uint8", zmq.Frame(b"\0\0\0"))
-    return PictureRequest((b"client", b""), tensor, received_ns, received_ns + ANSWER_NS)
+@dataclass(frozen=True)
+class Request:
+    """A request without a picture."""
+
+    received_ns: int
+    due_ns: int
+
+
+def request(received_ns: int) -> Request:
+    return Request(received_ns, received_ns + ANSWER_NS)
+
+
+def empty_queue() -> RequestQueue[Request]:
+    return RequestQueue()
 
 
 def test_the_newest_request_is_taken_first() -> None:
-    queue = RequestQueue()
+    queue = empty_queue()
     for received_ns in (1, 2, 3):
         queue.add(request(received_ns))
 
@@ -24,7 +34,7 @@ def test_the_newest_request_is_taken_first() -> None:
 
 
 def test_requests_whose_time_is_over_are_taken_oldest_first() -> None:
-    queue = RequestQueue()
+    queue = empty_queue()
     for received_ns in (1, 2, 30):
         queue.add(request(received_ns))
 
@@ -34,7 +44,7 @@ def test_requests_whose_time_is_over_are_taken_oldest_first() -> None:
 
 
 def test_the_oldest_of_too_many_requests_is_given_up() -> None:
-    queue = RequestQueue()
+    queue = empty_queue()
     given_up = [queue.add(request(received_ns)) for received_ns in range(MOST + 2)]
 
     assert [each.received_ns for each in given_up if each] == [0, 1]
