@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from trials.soak.faults import FAULTS, Fault
 from trials.soak.levels import Levels, OneLaunches
 from trials.soak.setting import Setting
+from trials.soak.subject import Subject, detector, digits
 from trials.soak.verdict import verdict
 
 CALM_LOOKS = (2, 8)  # between two faults
@@ -110,20 +111,28 @@ def hogs(count: int) -> Iterator[None]:
             process.join()
 
 
+def _subject(arguments: argparse.Namespace, folder: Path) -> Subject:
+    return detector(arguments.model, arguments.pictures, folder) if arguments.model else digits()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m trials.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", metavar="REGEX", default="", help="the faults whose name matches")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="a detector of COCO's classes, with --pictures")
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="photographs with people, and without")
     parser.add_argument("--hogs", type=int, default=0, help="processes beside it that take all processor time")
     arguments = parser.parse_args()
     faults = tuple(fault for fault in FAULTS if re.search(arguments.only, fault.name))
     if not faults:
         parser.error(f"no fault is named so; there are: {', '.join(fault.name for fault in FAULTS)}")
+    if bool(arguments.model) != bool(arguments.pictures):
+        parser.error("--model and --pictures belong together")
     with (
         TemporaryDirectory(prefix="edged-soak-") as folder,
         hogs(arguments.hogs),
-        Setting(Path(folder), arguments.seed) as setting,
+        Setting(Path(folder), arguments.seed, _subject(arguments, Path(folder) / "photographs")) as setting,
     ):
         soak = Soak(setting, faults)
         try:

@@ -216,8 +216,7 @@ def garbage_on_every_port(setting: Setting) -> float:
 
 def good_reload(setting: Setting) -> float:
     publish = {**setting.config["publish"], "top": setting.chance.randint(1, 5)}
-    door = {**setting.config["cameras"]["door"], "seed": setting.chance.randint(1, 99)}  # it starts again
-    setting.config.update(publish=publish, cameras={**setting.config["cameras"], "door": door})
+    setting.config.update(publish=publish, **setting.subject.reloaded(setting.config, setting.chance))
     return _reload(setting, json.dumps(setting.config), expected=0)
 
 

@@ -1,4 +1,4 @@
-"""What is soaked: a daemon with three cameras, everybody who listens to it, and its lives one after another."""
+"""The setting of a soak: a daemon with three cameras, who listens to it, and its lives one after another."""
 
 import json
 import os
@@ -34,9 +34,8 @@ from tests.given_time import GivenTime
 from trials.soak.bridged import Bridged, has_bridge
 from trials.soak.onlookers import View, has_view
 from trials.soak.shed import Shed
+from trials.soak.subject import Subject
 
-DOOR = {"source": "synthetic:digits", "size": [160, 120], "fps": 15, "seed": 1}
-YARD = {**DOOR, "seed": 2}
 RECOVERY = {"losses": 5, "retry_device_s": 10}  # a device is given up, and tried again, now and then
 KEPT = 10_000_000  # more than any soak makes: nothing is trimmed, all can be compared
 LOOK_S = 0.02
@@ -55,8 +54,8 @@ class Setting:
     None where they cannot be. Faults add what was not as expected to `complaints`.
     """
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, seed: int, subject: Subject) -> None:
+        self.folder, self.subject = folder, subject
         self.kept: dict[int, bytes] = {}
         self.may_be_lost: set[int] = set()
         self.damaged_at: list[float] = []  # wall time
@@ -86,8 +85,9 @@ class Setting:
         self.shed = Shed(folder)
         self.config: dict[str, Any] = config_in(
             folder,
-            cameras={"door": DOOR, "yard": self._yard(), "shed": self.shed.config},
-            model={"name": "digits"},
+            cameras={"door": subject.door, "yard": self._yard(), "shed": self.shed.config},
+            model=subject.model,
+            states=subject.states,
             workers=[*([{"device": "auto"}] if list_devices() else []), {"device": "numpy"}],
             recovery=RECOVERY,
             security={"key": "hub.key", "allow": ["allowed"]},
@@ -118,7 +118,7 @@ class Setting:
 
     def _yard(self) -> dict[str, Any]:
         if not self.rtsp:
-            return YARD
+            return self.subject.yard
         return {"source": self.rtsp.url, "user": "viewer", "password_file": str(self.password)}
 
     def _inject(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from edged.messages import prediction_from_json
 from tests.e2e.daemon import conserves
 from tests.e2e.witness import is_kept, processes_of, untimed
+from trials.soak.found import State, wrong_boxes, wrong_states, wrong_tracks
 from trials.soak.setting import Setting
 
 CACHED = {".faster", ".graph", ".packed", ".program", ".proof", ".trial", ".weights"}
@@ -19,6 +20,7 @@ def verdict(setting: Setting, summary: dict[str, Any]) -> list[str]:
     return [
         *_journal(setting, journal),
         *_client(setting, journal),
+        *(_found(setting) if setting.subject.boxes else []),
         *([] if conserves(summary) else [f"frames are missing from the summary: {summary}"]),
         *([f"processes are left: {left}"] if (left := processes_of(setting.folder)) else []),
         *([f"{setting.runtime_folder} is left"] if setting.runtime_folder.exists() else []),
@@ -65,6 +67,22 @@ def _client(setting: Setting, journal: dict[int, bytes]) -> list[str]:
         *(["the client saw some twice or out of order"] if numbers != sorted(seen) else []),
         *([f"the client missed {_some(missed)}"] if missed else []),
         *([f"the client saw others than the journal holds: {_some(other)}"] if other else []),
+    ]
+
+
+def _found(setting: Setting) -> list[str]:
+    """What a detector found was the same each time."""
+    predictions = [prediction_from_json(each.json) for each in setting.raw.seen]
+    states: list[State] = [
+        (str(each["boot"]), str(each["camera"]), str(each["name"]), str(each["state"]))
+        for each in setting.raw.events
+        if each["event"] == "state"
+    ]
+    names = [name for of in setting.subject.states.values() for name in (*of["present"], *of["count"])]
+    return [
+        *wrong_boxes(predictions, setting.subject.boxes),
+        *wrong_tracks(predictions),
+        *wrong_states(states, names),
     ]
 
 
