@@ -13,7 +13,7 @@ from edged.cli.options import add_example, add_host, add_process_options
 from edged.config import Config
 from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
-from edged.runtime.threads import limit_threads
+from edged.runtime.threads import limit_threads, multiply_in_one_thread
 from edged.system import log
 from edged.system.process_end import ON_REQUEST, end_with_parent
 
@@ -37,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run jobs until the hub stops this process."""
     _exit_on_signals(ours={signal.SIGTERM} if end_with_parent() else {signal.SIGTERM, signal.SIGINT})
     log.configure()
+    multiply_in_one_thread()
     config = load_config(arguments.config)
     if arguments.on_request:
         arguments.index = _read_index()

@@ -35,8 +35,8 @@ class WorkerConfig(Section):
         ge=1,
         le=1024,
         description="CPU threads (PoCL, numpy); several workers that set it share a CPU. 1: PoCL computes in the "
-        "thread that submits a job, without waking another one. Default: all, for one worker; or 1 for a quick "
-        "network, where that was measured to be as fast",
+        "thread that submits a job, without waking another one. Default: 1 for numpy; PoCL takes all, for "
+        "one worker, or 1 for a quick network, where that was measured to be as fast",
     )
     batch: int = Field(1, ge=1, le=MAX_BATCH, description="Largest number of frames in a job")
     max_wait_s: float = Field(

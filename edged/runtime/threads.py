@@ -2,18 +2,22 @@
 
 import os
 
-# Read by PoCL before version 5 and since, on any device, and by libraries that NumPy may multiply with.
-COUNTS = (
-    "POCL_MAX_PTHREAD_COUNT",
-    "POCL_CPU_MAX_CU_COUNT",
-    "POCL_MAX_COMPUTE_UNITS",
-    "OPENBLAS_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-)
+OF_NUMPY = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")  # of libraries that it may multiply with
+# the first three are read by PoCL before version 5 and since, on any device
+COUNTS = ("POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT", "POCL_MAX_COMPUTE_UNITS", *OF_NUMPY)
 PINNED = "POCL_AFFINITY"  # would put the first thread of each worker on the first core
 # PoCL's drivers: its usual one, and that which computes in the thread that submits, so that none is woken
 DRIVER, DRIVER_OF_ALL, DRIVER_OF_ONE = "POCL_DEVICES", "pthread", "basic"
+
+
+def multiply_in_one_thread() -> None:
+    """Let NumPy multiply in one thread, unless the user has chosen. Call it before NumPy is loaded.
+
+    The products of a network, or of a head, are small: several threads take no less time, and ten times as long
+    where other processes take their turns, as OpenBLAS waits for the last of its threads.
+    """
+    for count in OF_NUMPY:
+        os.environ.setdefault(count, "1")
 
 
 def limit_threads(threads: int | None) -> None:

@@ -15,7 +15,8 @@ from edged.client import Prediction
 from edged.messages import Box
 from edged.model.package import load_model
 from edged.pictures.decode import read_picture
-from tests.e2e.daemon import PATIENT, config_in, run_edged
+from tests.e2e.daemon import PATIENT, START_S, config_in, conserves, run_edged
+from tests.eventually import eventually
 from tests.model.detectors import detector_file
 
 WIDTH, HEIGHT = 160, 90
@@ -92,6 +93,26 @@ def test_an_object_that_stays_keeps_its_number(tmp_path: Path) -> None:
     assert None not in tracks[0]
     assert len({*tracks[0]}) == len(tracks[0]) > 0
     assert all(each == tracks[0] for each in tracks)
+
+
+@pytest.mark.deep
+def test_two_workers_of_a_camera_find_the_same_objects_in_frames_that_come_out_of_order(tmp_path: Path) -> None:
+    picture = pictures(tmp_path / "pictures")
+    path = detector_file(tmp_path / "net.onnx", "yolox")
+    model = {"path": str(path), "threshold": 0.3, "boxes": {"track": True}}
+    cameras = {"door": {"source": str(picture.parent), "at_end": "loop", "fps": 30, "frozen_s": 0}}
+    workers = [{"device": "numpy", "group": "both"}] * 2
+    settings = config_in(tmp_path, cameras=cameras, model=model, workers=workers, freshness=PATIENT)
+
+    with run_edged(tmp_path, config=settings) as daemon:
+        eventually(lambda: len({each.model.worker for each in daemon.first(10)}) == 2, START_S)
+        predictions = [each for each in daemon.first(60) if each.frame > 1]
+        summary = daemon.stop()
+
+    assert len({each.model.worker for each in predictions}) == 2
+    assert len({tuple(box.track for box in boxes(each)) for each in predictions}) == 1
+    assert None not in [box.track for box in boxes(predictions[0])]
+    assert conserves(summary)
 
 
 def test_a_config_with_a_detector_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

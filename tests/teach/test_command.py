@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from edged.cli import run_command_line
-from edged.cli.teach.command import NUMPY_THREADS
 from edged.model.head_versions import load_promoted
+from edged.runtime.threads import OF_NUMPY
 from edged.teach import device_choice
 from edged.teach.store import CropStore
 from tests.cli.models import small_network
@@ -31,7 +31,7 @@ Teach = Callable[..., str]
 def _in_this_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which is not to have the lowest priority afterwards, nor its children one thread."""
     monkeypatch.setattr(device_choice, "NICE", 0)
-    for variable in NUMPY_THREADS:
+    for variable in OF_NUMPY:
         monkeypatch.setenv(variable, "1")
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import importlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,9 +16,8 @@ from edged.cli.options import (
     positive,
 )
 from edged.messages.teaching import LONGEST_TEACH_S, MOST_A_SECOND
+from edged.runtime.threads import multiply_in_one_thread
 
-# The matrices of a head are small: at the lowest priority threads wait for each other longer than they compute.
-NUMPY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 ACTIONS = {
     "record": "record crops of a camera under a label, until Ctrl-C",
     "list": "list the labels and their crops, with pictures if the terminal shows 24-bit colours",
@@ -57,8 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import the module of the action, and run it."""
-    for variable in NUMPY_THREADS:  # NumPy reads them when it is imported, which is now
-        os.environ.setdefault(variable, "1")
+    multiply_in_one_thread()
     module, _, function = RUN[arguments.action].partition(".")
     return int(getattr(importlib.import_module(f"edged.cli.teach.{module}"), function)(arguments))
 
