@@ -148,7 +148,7 @@ def _laid_out(
     shapes = part.graph.shapes
     tensors = {name: Tensor(name, batch, *image_shape(shapes[name]), block=block) for name in names}
     if part.input:
-        tensors[network.first] = _in_small_blocks(tensors[network.first], network.operators, precision)
+        tensors[network.first] = _in_small_blocks(tensors[network.first], network.operators, precision, device)
     return _with_elements(part.graph, tensors, precision, device, network.output)
 
 
@@ -258,12 +258,16 @@ def _image_quantize(graph: Graph, operators: Sequence[Operator]) -> Quantize | N
     return None
 
 
-def _in_small_blocks(image: Tensor, operators: Sequence[Operator], precision: Precision) -> Tensor:
-    """Return the prepared images in blocks of few channels where convolutions alone read them."""
+def _in_small_blocks(image: Tensor, operators: Sequence[Operator], precision: Precision, device: Device) -> Tensor:
+    """Return the prepared images in blocks of few channels where convolutions alone read them.
+
+    A GPU loads a pixel at once; a CPU, but for its instructions of bfloat16, takes each channel by itself.
+    """
     readers = _readers(operators, {image.name})
     small = min(FEW_CHANNELS, image.block) if image.channels <= FEW_CHANNELS else image.block
     if all(isinstance(reader, Conv) for reader in readers):
-        return replace(image, block=small if precision == "bf16" else 1)
+        at_once = precision == "bf16" or (device.kind != "cpu" and image.channels > 1)
+        return replace(image, block=small if at_once else 1)
     return replace(image, block=small) if all(isinstance(each, QuantizedConv) for each in readers) else image
 
 

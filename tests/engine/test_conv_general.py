@@ -39,6 +39,13 @@ def test_every_shape_of_a_work_item_gives_the_same(
     assert_close(found, conv.expected())
 
 
+@pytest.mark.parametrize("block", [4, 8])
+def test_three_channels_of_a_block_of_four_are_all_that_is_multiplied(lab: Lab, block: int) -> None:
+    case((3, 10), (9, 8), (6, 6), block=block, input_block=4, pads=(2, 2, 2, 2), strides=(2, 2)).check(
+        lab, CONV_GENERAL
+    )
+
+
 def test_no_work_item_is_larger_than_the_image_or_mixes_groups(lab: Lab) -> None:
     conv = case((6, 10), (5, 3), (1, 1), groups=2)
 

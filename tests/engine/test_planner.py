@@ -32,6 +32,13 @@ def test_a_cpu_gets_its_registers_and_a_gpu_many_work_items() -> None:
         assert {launch.defines["OUT_BLOCK"] for launch in convolutions} == {block}
 
 
+@pytest.mark.parametrize(("device", "block"), [(CPU, 1), (GPU, 4)], ids=["CPU", "GPU"])
+def test_a_gpu_reads_all_channels_of_an_images_pixel_at_once(device: Device, block: int) -> None:
+    prepare, first, *_ = kernels_of(make_plan(ModelPart(small_network(), RGB), device).launches)
+
+    assert prepare.defines["OUT_BLOCK"] == first.defines["IN_BLOCK"] == block
+
+
 @pytest.mark.parametrize("device", [CPU, GPU], ids=["CPU", "GPU"])
 def test_only_a_kernel_that_reads_outside_the_image_gets_a_halo(device: Device) -> None:
     plan = make_plan(ModelPart(small_network(), RGB), device)

@@ -16,7 +16,7 @@ from edged.engine.variants.prepare import prepare, prepare_steps
 from edged.model import reference
 from edged.model.graph import Quantize
 from edged.model.package import Input
-from tests.engine.lab import SOME_HALO, Float32, Lab, assert_close
+from tests.engine.lab import CLOSE, SOME_HALO, Float32, Lab, assert_close
 from tests.engine.networks import RGB, random_images
 
 BGR = replace(RGB, color="bgr", scale=1.0, mean=(104.0, 117.0, 123.0), std=(1.0, 2.0, 3.0))
@@ -31,6 +31,22 @@ def test_pixels_are_scaled_and_ordered_as_the_model_wants(lab: Lab, block: int, 
     launch = prepare(Images(2, model_input.height, model_input.width), model_input, target, lab.device)
 
     assert_close(computed(lab, launch, target, images), reference.prepare(images, model_input))
+
+
+@pytest.mark.parametrize("element", [Element.FLOAT32, Element.FLOAT16])
+@pytest.mark.parametrize("model_input", [RGB, BGR, GRAY], ids=lambda model_input: model_input.color)
+def test_a_work_item_of_a_gpu_writes_all_channels_of_a_pixel(
+    lab: Lab, element: Element, model_input: Input
+) -> None:
+    images = random_images(model_input, frames=2)
+    shape = (model_input.channels, model_input.height, model_input.width)
+    target = Tensor("image", 2, *shape, 4, SOME_HALO, element)
+    gpu = replace(lab.device, kind="gpu")
+    launch = prepare(Images(2, model_input.height, model_input.width), model_input, target, gpu)
+
+    tolerance = CLOSE if element is Element.FLOAT32 else 1e-3
+    assert launch.defines["RUN"] == 1
+    assert_close(computed(lab, launch, target, images), reference.prepare(images, model_input), tolerance)
 
 
 @pytest.mark.parametrize("block", [1, pytest.param(4, marks=pytest.mark.deep), 16])

@@ -12,7 +12,7 @@
  *
  * Neighbouring work-items have neighbouring tiles, and the same weights. There is no local memory: some GPUs have
  * none. The last tile of a row is moved back to end with it, and so are the last OUTS blocks: what is computed twice
- * is the same. TILE may be 1 … OUT_WIDTH and OUTS 1 … OUT_BLOCKS; with groups of channels OUTS is 1.
+ * is the same. TILE may be 1 … OUT_WIDTH, at most 8, and OUTS 1 … OUT_BLOCKS; with groups of channels OUTS divides their blocks.
  * The input's halo holds all that is read outside.
  *
  * Registers decide the tile, and Mesa's compilers for Mali unroll short loops into more than fit. So there is one loop
@@ -48,7 +48,11 @@
 #else
 #define LOAD_PART(p, index) (((__global const float4 *)(p))[index])
 #endif
+#if IN_CHANNELS == 3
+#define EACH_CHANNEL(DO, x) DO(0, x.s0) DO(1, x.s1) DO(2, x.s2)
+#else
 #define EACH_CHANNEL(DO, x) DO(0, x.s0) DO(1, x.s1) DO(2, x.s2) DO(3, x.s3)
+#endif
 #endif
 #define PARTS (IN_BLOCK / PART)
 #if PART == 1
@@ -110,6 +114,27 @@ void add_products(vector sum[OUTS][TILE], __global const STORED(IN) *pixels, __g
         }
 }
 
+/* For each of TILE pixels, without a loop: a compiler that does not unroll one, as Mesa's for Mali around a long
+ * activation, would keep all sums in memory.
+ */
+#define PIXELS_1(DO) DO(0)
+#define PIXELS_2(DO) PIXELS_1(DO) DO(1)
+#define PIXELS_3(DO) PIXELS_2(DO) DO(2)
+#define PIXELS_4(DO) PIXELS_3(DO) DO(3)
+#define PIXELS_5(DO) PIXELS_4(DO) DO(4)
+#define PIXELS_6(DO) PIXELS_5(DO) DO(5)
+#define PIXELS_7(DO) PIXELS_6(DO) DO(6)
+#define PIXELS_8(DO) PIXELS_7(DO) DO(7)
+#define EACH_PIXEL(DO) PASTE(PIXELS_, TILE)(DO)
+
+#if WITH_RESIDUAL
+#define AND_RESIDUAL(t) + LOAD_VECTOR(RESIDUAL, residual, residual_target + o * RESIDUAL_ROWS * RESIDUAL_PITCH + t)
+#else
+#define AND_RESIDUAL(t)
+#endif
+#define STORE_SUM(t) \
+    STORE_VECTOR(OUT, activate(sum[o][t] AND_RESIDUAL(t)), out, target + o * OUT_ROWS * OUT_PITCH + t);
+
 KERNEL void conv_general(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                          __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
@@ -154,11 +179,7 @@ KERNEL void conv_general(__global const STORED(IN) *restrict in, __global const 
     }
 #endif
 
-    UNROLL for (int o = 0; o < OUTS; o++)
-        UNROLL for (int t = 0; t < TILE; t++) {
-#if WITH_RESIDUAL
-            sum[o][t] += LOAD_VECTOR(RESIDUAL, residual, residual_target + o * RESIDUAL_ROWS * RESIDUAL_PITCH + t);
-#endif
-            STORE_VECTOR(OUT, activate(sum[o][t]), out, target + o * OUT_ROWS * OUT_PITCH + t);
-        }
+    UNROLL for (int o = 0; o < OUTS; o++) {
+        EACH_PIXEL(STORE_SUM)
+    }
 }

@@ -6,6 +6,11 @@
  */
 #include "pixel.cl"
 
+/* A GPU's work-item writes the block of a pixel at once. */
+#define IS_ONE_STORE (RUN == 1 && OUT_BLOCK == 4 && OUT_BLOCKS == 1)
+#define NORMALISED(c) \
+    ((c) < OUT_CHANNELS ? value_of(pixel, c) * normalize[c] + normalize[OUT_CHANNELS + (c)] : 0.0f)
+
 KERNEL void prepare(__global const uchar *restrict images, __constant float *restrict normalize,
                     __global STORED(OUT) *restrict out)
 {
@@ -15,12 +20,19 @@ KERNEL void prepare(__global const uchar *restrict images, __constant float *res
         return;
 
     __global const uchar *row = images + (frame * OUT_HEIGHT + y) * OUT_WIDTH * 3;
+#if IS_ONE_STORE
+    const int x = START_OF(run);
+    __global const uchar *pixel = row + x * 3;
+    const vector v = (vector)(NORMALISED(0), NORMALISED(1), NORMALISED(2), NORMALISED(3));
+    STORE_VECTOR(OUT, v, out, PIXEL(OUT, frame, block, y, x));
+#else
     for (int c = block * OUT_BLOCK; c < (block + 1) * OUT_BLOCK; c++)
         for (int x = START_OF(run); x < END_OF(run); x++) {
             const bool is_there = c < OUT_CHANNELS;
             const float value = is_there ? value_of(row + x * 3, c) * normalize[c] + normalize[OUT_CHANNELS + c] : 0;
             STORE(OUT, value, out, CHANNEL(OUT, frame, c, y, x));
         }
+#endif
     if (run == 0)
         clear_halo(out, frame, block);
 }
