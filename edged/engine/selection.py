@@ -10,6 +10,7 @@ from edged.engine.instructions import AVX512_BF16
 from edged.engine.layout import Element
 from edged.engine.programs import source_of, takes_halves
 from edged.engine.variants import VARIANTS
+from edged.engine.variants.conv_frequencies import CONV_FREQUENCIES, has_fewer_cycles
 from edged.engine.variants.conv_winograd import CONV_WINOGRAD, is_profitable
 from edged.engine.variants.variant import AnyVariant, Parameters, Site
 from edged.errors import ConfigError
@@ -106,7 +107,8 @@ class Rules:
         if self.conv != "auto":
             return (f"conv_{self.conv}",)
         if site.device.kind != "cpu":
-            return ("conv_depthwise", "conv_general", "dense_split")
+            few = CONV_FREQUENCIES in fitting and has_fewer_cycles(site)
+            return ("conv_depthwise", *(["conv_frequencies"] if few else []), "conv_general", "dense_split")
         winograd = CONV_WINOGRAD in fitting and is_profitable(site)
         fast = ("conv_bfloat16",) if AVX512_BF16 in site.device.instructions else ()
         return ("conv_depthwise", *fast, "conv_winograd" if winograd else "conv_vector")

@@ -23,7 +23,7 @@ from tests.engine.networks import RGB, random_images, small_network
 PLACES = np.random.default_rng(3)
 ROUNDED = 2e-3  # of the range, where what is stored is no whole number: Winograd's weights, what Softmax writes
 ROUNDED_TO_8_BITS = 6e-3
-VARIANTS_THAT_ROUND = ("conv_winograd", "softmax")
+VARIANTS_THAT_ROUND = ("conv_winograd", "conv_frequencies", "softmax")
 NETWORK_CLOSE: dict[Precision, float] = {"fp16-weights": 2e-3, "fp16": 5e-3, "bf16": 3e-2}
 
 

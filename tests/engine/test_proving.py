@@ -41,6 +41,7 @@ WRONG_VARIANTS: list[tuple[Change, str]] = [
     (WRONG_VECTOR, "vector"),
     (("conv_general", "WEIGHT(channel) LOAD", "WEIGHT(channel) -LOAD"), "general"),
     (("conv_winograd", "BIAS_OF(block) + pixels[y]", "BIAS_OF(block) - pixels[y]"), "winograd"),
+    (("conv_frequencies", "= bias[block]", "= -bias[block]"), "frequencies"),
     (("conv_naive", "sum = bias[channel]", "sum = 0"), "naive"),
     (("add", "y, x)) +", "y, x)) -"), "auto"),
     (("activate", "ACTIVATION_OF(v), block", "-ACTIVATION_OF(v), block"), "auto"),

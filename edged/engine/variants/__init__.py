@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from edged.engine.variants.channels import CONCAT, REDUCE_CHANNELS, SELECT_CHANNELS, SOFTMAX
 from edged.engine.variants.conv_bfloat16 import CONV_BFLOAT16
 from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
+from edged.engine.variants.conv_frequencies import CONV_FREQUENCIES
 from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.engine.variants.conv_naive import CONV_NAIVE
 from edged.engine.variants.conv_vector import CONV_VECTOR
@@ -53,7 +54,7 @@ VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
     AveragePool: (AVERAGE_POOL,),
     Combine: (COMBINE,),
     Concat: (CONCAT,),
-    Conv: (CONV_BFLOAT16, CONV_VECTOR, CONV_WINOGRAD, CONV_GENERAL, CONV_DEPTHWISE, CONV_NAIVE),
+    Conv: (CONV_BFLOAT16, CONV_VECTOR, CONV_WINOGRAD, CONV_GENERAL, CONV_FREQUENCIES, CONV_DEPTHWISE, CONV_NAIVE),
     Dense: (DENSE, DENSE_SPLIT),
     Dequantize: (DEQUANTIZE,),
     Flatten: (FLATTEN,),

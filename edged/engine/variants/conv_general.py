@@ -4,6 +4,7 @@ import re
 from itertools import product
 
 from edged.arithmetic import ceil_div
+from edged.engine.device import Device
 from edged.engine.launch import Launch
 from edged.engine.variants.convolution import convolution_defines, halo_of_window, packed
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
@@ -24,7 +25,10 @@ TILES_IN_REGISTERS = (
     (r"mali-", 8, ((3, 1),)),
     (r"^v3d ", 4, ((4, 1),)),
 )
-IN_FLIGHT = 4 * WORK_GROUP  # work-items that keep one compute unit busy while others wait for memory
+# Work-items that keep one compute unit busy while others wait for memory. Midgard's registers hold no more of such
+# tiles; Bifrost and Valhall compute on a step of so many for longer than a load takes (docs/explanation/mali.md).
+IN_FLIGHT = 4 * WORK_GROUP
+IN_FLIGHT_OF_FAMILY = ((r"mali-t", WORK_GROUP), (r"mali-g", 2 * WORK_GROUP))
 
 
 def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
@@ -38,16 +42,29 @@ def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
 
 def _cost(site: Site[Conv], tile: int, outs: int) -> tuple[bool, float]:
     """Estimate the cost: rounds of work-items on the device × instructions of one for four input channels."""
-    rounds = max(1.0, _items(site, tile, outs) * site.output.frames / (IN_FLIGHT * site.device.compute_units))
+    at_once = _in_flight(site.device) * site.device.compute_units
+    rounds = max(1.0, _items(site, tile, outs) * site.output.frames / at_once)
     multiplications, loads = 4 * tile * outs, tile + 4 * outs
-    return not _fits_registers(site, tile, outs), rounds * (multiplications + loads)
+    return not fits_registers(site, tile, outs), rounds * (multiplications + loads)
 
 
-def _fits_registers(site: Site[Conv], tile: int, outs: int) -> bool:
+def _in_flight(device: Device) -> int:
+    name = device.name.casefold()
+    return next((number for family, number in IN_FLIGHT_OF_FAMILY if re.search(family, name)), IN_FLIGHT)
+
+
+def fits_registers(site: Site[Conv], tile: int, outs: int) -> bool:
+    """Return whether the sums of a tile leave the GPU's registers enough room."""
     for name, block, largest in TILES_IN_REGISTERS:
         if block == site.output.block and re.search(name, site.device.name.casefold()):
             return any(tile <= widest and outs <= most_outs for widest, most_outs in largest)
     return tile * outs <= MOST_SUMS
+
+
+def accesses(site: Site[Conv], parameters: Parameters, steps: int) -> int:
+    """Count the loads of pixels and weight vectors in `steps` steps of all work-items of a frame."""
+    tile, outs = parameters["TILE"], parameters["OUTS"]
+    return _items(site, tile, outs) * steps * (tile + outs * site.output.block)
 
 
 def _items(site: Site[Conv], tile: int, outs: int) -> int:

@@ -23,7 +23,7 @@ TRANSFORM = {2: 60, 4: 250}  # for one tile of one block, of the input or of the
 LAUNCH = 60_000  # to start one more kernel; independent of the channels
 
 
-def _can_compute(site: Site[Conv]) -> bool:
+def can_compute(site: Site[Conv]) -> bool:
     """Return whether it is a 3 × 3 convolution without gaps, on an image with room for a tile."""
     conv, target = site.operator, site.output
     plain = conv.strides == conv.dilations == (1, 1) and conv.groups == 1
@@ -77,7 +77,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     frequencies = Tensor(
         f"{name}.frequencies", source.frames, source.channels, (output + 2) ** 2, groups * tiles, source.block
     )
-    weights = Weights(lambda: _pack_weights(site, output), site.half_weights)
+    weights = Weights(lambda: pack_weights(site, output), site.half_weights)
     bias = Weights(lambda: pack_bias(site))
     defines = {**convolution_defines(site), **parameters}
     return (
@@ -94,7 +94,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     )
 
 
-def _pack_weights(site: Site[Conv], output: int) -> Float32:
+def pack_weights(site: Site[Conv], output: int) -> Float32:
     """Pack weights, G w Gᵀ, as [out block][frequency][input channel][channel of out block], with zeros added."""
     values = window_values(output)
     weight = site.operator.weight.astype(np.float64)
@@ -115,4 +115,4 @@ def window_values(output: int) -> NDArray[np.float64]:
     return np.array([*rows, [0.0, 0.0, 1.0]])
 
 
-CONV_WINOGRAD = Variant("conv_winograd", _launches, _parameters, halo_of_window, _can_compute)
+CONV_WINOGRAD = Variant("conv_winograd", _launches, _parameters, halo_of_window, can_compute)
