@@ -83,10 +83,14 @@ def test_no_kernel_that_is_chosen_without_tuning_spills(reports: Mapping[str, Re
 
 def test_the_multiply_adds_of_the_model_are_those_of_the_network(reports: Mapping[str, Report]) -> None:
     report, graph = reports["g610"], load_model(ModelConfig(name="digits")).graph
+    fewer = {each.launch.operator for each in report.launches if each.launch.kernel == "conv_frequencies"}
 
-    counted = 64 * report.plan.device.compute_units * report.sums()["fma"]  # 64 a cycle
+    cycles = sum(
+        each.cost.cycles["fma"] for each in report.launches if each.cost and each.launch.operator not in fewer
+    )
+    counted = 64 * report.plan.device.compute_units * cycles  # 64 a cycle
 
-    in_all = sum(operator_macs(graph, operator) for operator in graph.operators)
+    in_all = sum(operator_macs(graph, operator) for operator in graph.operators if operator.name not in fewer)
     assert in_all < counted < 1.5 * in_all  # tiles at the edges compute some twice
 
 

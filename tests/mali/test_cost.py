@@ -72,6 +72,13 @@ def test_a_pool_reads_its_whole_window_in_each_pixel() -> None:
     assert cost_of(pool, statistics(arith=1, ldst=2, loops=1), None, BIFROST, cores=1).passes == 1
 
 
+@pytest.mark.parametrize(("run", "block", "passes"), [(1, 4, 1), (1, 8, 8), (30, 4, 120)])
+def test_a_pixel_is_prepared_at_once_or_channel_by_channel(run: int, block: int, passes: int) -> None:
+    prepare = Launch("prepare", "prepare", {"RUN": run, "OUT_BLOCK": block, "OUT_BLOCKS": 1}, (), items=8)
+
+    assert cost_of(prepare, statistics(arith=1, ldst=2, loops=2), None, BIFROST, cores=1).passes == passes
+
+
 def test_loops_of_an_unknown_kernel_are_called_unknown() -> None:
     unknown = Launch("own", "own", {}, (), items=8)
 

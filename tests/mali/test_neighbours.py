@@ -23,7 +23,7 @@ def test_no_more_of_a_variant_than_the_tuner_tries_without_a_gain() -> None:
     found = list(worth_compiling(SITE, Rules().choose(SITE)))[1:]
 
     counted = Counter(each.variant.name for each in found)
-    assert {"conv_general", "conv_vector", "conv_winograd", "conv_naive"} <= counted.keys()
+    assert {"conv_general", "conv_frequencies", "conv_vector", "conv_winograd", "conv_naive"} <= counted.keys()
     assert max(counted.values()) <= PATIENCE
 
 

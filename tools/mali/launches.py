@@ -1,5 +1,6 @@
 """The launches of a plan for a GPU, and the programs to compile for them."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +22,8 @@ from tools.mali.gpus import Gpu
 from tools.mali.loops import without_inner_loops
 from tools.mali.root import Program
 from tools.mali.statistics import Compiled
+
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,10 @@ def announced(device: Device) -> tuple[str, ...]:
 
 
 def program_of(launch: Launch, device: Device) -> Program:
-    """Return the program that edged compiles for a launch."""
-    return Program(source_of(launch.kernel), launch.kernel, (*compiler_options(device), *launch.options))
+    """Return the program that edged compiles for a launch, without comments: what changes one keeps the answer."""
+    return Program(
+        COMMENT.sub("", source_of(launch.kernel)), launch.kernel, (*compiler_options(device), *launch.options)
+    )
 
 
 def programs_of(launches: Sequence[Launch], device: Device) -> Iterator[Program]:

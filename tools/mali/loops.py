@@ -39,6 +39,12 @@ def _tiles(defines: Mapping[str, int]) -> int:
     return ceil_div(defines["RUN"], defines["TILE"])
 
 
+def _channels(defines: Mapping[str, int]) -> int:
+    """Return how many channels of a prepared pixel are written one by one: IS_ONE_STORE of `prepare.cl`."""
+    at_once = defines["RUN"] == 1 and defines["OUT_BLOCK"] == 4 and defines["OUT_BLOCKS"] == 1
+    return 1 if at_once else defines["OUT_BLOCK"]
+
+
 RUN, ROWS, COLUMNS, BLOCKS = _of("RUN"), _of("KERNEL_H"), _of("KERNEL_W"), _of("SPAN")
 
 
@@ -62,16 +68,18 @@ TILES_OF_BYTES = Nest(inner=(BLOCKS, ROWS, COLUMNS), without="KERNEL_W")
 NESTS: Mapping[str, Nest] = {
     "average_pool": Nest(around=(RUN, ROWS, COLUMNS)),
     "conv_depthwise": Nest(around=(_of("BAND"), _tiles), inner=(ROWS,), without="KERNEL_H"),
+    "conv_frequencies": Nest(inner=(_side,), without="COLUMNS"),
+    "conv_frequencies_input": Nest(),
     "conv_general": Nest(inner=(_positions_of_blocks,), without="SPAN"),
     "conv_naive": Nest(inner=(_of("GROUP_INPUTS"), ROWS, COLUMNS), without="KERNEL_W"),
     "conv_vector": Nest(inner=(BLOCKS, ROWS, COLUMNS, _of("IN_BLOCK")), without="KERNEL_W"),
     "conv_winograd": Nest(kept=(_side, _side), inner=(_of("IN_BLOCKS"), _of("IN_BLOCK")), without="IN_BLOCKS"),
     "conv_winograd_input": Nest(around=(_of("TILES"),)),
     "dense": Nest(inner=(_lanes_of_inputs,), without="IN_BLOCKS"),
-    "dense_split": Nest(around=(_shared_inputs,)),
+    "dense_split": Nest(inner=(_shared_inputs,), without="IN_BLOCKS"),
     "layer_norm": ACROSS,
     "max_pool": Nest(around=(RUN, ROWS, COLUMNS)),
-    "prepare": Nest(around=(_of("OUT_BLOCK"), RUN)),
+    "prepare": Nest(around=(_channels, RUN)),
     "prepare_steps": Nest(around=(_of("OUT_BLOCK"), RUN)),
     "product": Nest(inner=(_of("IN_BLOCKS"), _of("IN_BLOCK")), without="IN_BLOCKS"),
     "quantized_depthwise": Nest(around=(_of("BAND"), _tiles), inner=(ROWS,), without="KERNEL_H"),
