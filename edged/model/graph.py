@@ -255,9 +255,9 @@ class Dequantize(Operator):
 class QuantizedConv(Operator):
     """2-D convolution of steps with exact sums of int32, then · factor by channel, then `activation`.
 
-    With `bounds` the result is steps: clip(round(…), *bounds), and there is no activation. weight: steps, int8 if
-    all fit, else int16 [out channels, in channels ÷ groups, kernel height, kernel width]; bias: int32
-    [out channels]; factor: float32 [out channels]. The rest as of Conv.
+    With `bounds` the result is steps: clip(round(… ÷ scale), *bounds); without an activation the scale is 1.
+    weight: steps, int8 if all fit, else int16 [out channels, in channels ÷ groups, kernel height, kernel width];
+    bias: int32 [out channels]; factor: float32 [out channels]. The rest as of Conv.
 
     With a second input, a QuantizedAdd follows: of the steps of the convolution, within `own_bounds`, and of that
     input, in this order if `is_first`, with these `factors`; the sum is within `bounds`.
@@ -272,6 +272,7 @@ class QuantizedConv(Operator):
     groups: int = 1
     activation: Activation = LINEAR
     bounds: Pair | None = None
+    scale: float = 1.0
     own_bounds: Pair | None = None
     factors: tuple[float, float] = (1.0, 1.0)
     is_first: bool = True

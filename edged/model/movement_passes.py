@@ -4,12 +4,25 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged.model.activations import LINEAR
-from edged.model.graph import Concat, Conv, Flatten, Graph, MaxPool, Operator, Pair, Rearrange, Shape
+from edged.model.graph import (
+    Concat,
+    Conv,
+    Flatten,
+    Graph,
+    MaxPool,
+    Operator,
+    Pair,
+    Quantize,
+    QuantizedConv,
+    Rearrange,
+    Shape,
+)
 from edged.model.shapes import make_graph
 
 IMAGE_RANK = 3  # channels, rows, columns
@@ -33,18 +46,20 @@ def fuse_slices(graph: Graph) -> Graph:
     Exporters write YOLOv5's and YOLOX's first layer as four slices, joined as channels (Focus, Jocher, 2020).
     """
     written = {operator.output: operator for operator in graph.operators}
-    operators = [_of_whole_image(operator, written, graph.shapes) or operator for operator in graph.operators]
-    return _with(graph, operators)
+    found = [_of_whole_image(operator, written, graph.shapes) or (operator,) for operator in graph.operators]
+    return _with(graph, [operator for operators in found for operator in operators])
 
 
-def _of_whole_image(conv: Operator, written: Written, shapes: Mapping[str, Shape]) -> Conv | None:
+def _of_whole_image(conv: Operator, written: Written, shapes: Mapping[str, Shape]) -> tuple[Operator, ...] | None:
     """Return the convolution of the image whose slices `conv` reads; None if it reads none.
 
-    The weight of a slice's pixel (y, x) of the window is that of the image's pixel steps · (y, x) + first.
+    The weight of a slice's pixel (y, x) of the window is that of the image's pixel steps · (y, x) + first. Where
+    steps of the slices are read, the image's steps are written first.
     """
-    if not isinstance(conv, Conv) or conv.groups > 1 or conv.dilations != (1, 1):
+    if not isinstance(conv, Conv | QuantizedConv) or conv.groups > 1 or conv.dilations != (1, 1):
         return None
-    joined = written.get(conv.inputs[0])
+    quantize = written.get(conv.inputs[0])
+    joined = written.get(quantize.inputs[0]) if isinstance(quantize, Quantize) else quantize
     if not isinstance(joined, Concat):
         return None
     slices = [_slice_of(tensor, written, shapes) for tensor in joined.inputs]
@@ -54,19 +69,21 @@ def _of_whole_image(conv: Operator, written: Written, shapes: Mapping[str, Shape
     outs, ins, height, width = conv.weight.shape
     down, across = whole.steps
     channels = ins // len(slices)
-    weight = np.zeros((outs, channels, height * down, width * across), np.float32)
+    weight = np.zeros((outs, channels, height * down, width * across), conv.weight.dtype)
     for index, each in enumerate(slices):
         if each is not None:
             top, left = each.first
             weight[:, :, top::down, left::across] = conv.weight[:, index * channels : (index + 1) * channels]
     top, left, bottom, right = conv.pads
-    return replace(
-        conv,
-        inputs=(whole.source, *conv.inputs[1:]),
-        weight=weight,
-        strides=(conv.strides[0] * down, conv.strides[1] * across),
-        pads=(top * down, left * across, bottom * down, right * across),
-    )
+    window: dict[str, Any] = {
+        "weight": weight,
+        "strides": (conv.strides[0] * down, conv.strides[1] * across),
+        "pads": (top * down, left * across, bottom * down, right * across),
+    }
+    if not isinstance(quantize, Quantize):
+        return (replace(conv, inputs=(whole.source, *conv.inputs[1:]), **window),)
+    steps = replace(quantize, name=f"{conv.name}/steps", inputs=(whole.source,), output=f"{conv.output}/steps")
+    return steps, replace(conv, inputs=(steps.output, *conv.inputs[1:]), **window)
 
 
 def _are_an_image(slices: list[Slice | None], shape: Shape, whole: Shape) -> bool:

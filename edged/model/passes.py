@@ -228,7 +228,12 @@ def _with_sum(conv: Operator, operator: Operator) -> Operator | None:
     inputs = (conv.inputs[0], *(tensor for tensor in operator.inputs if tensor != conv.output))
     if isinstance(operator, Add) and isinstance(conv, Conv) and conv.activation == LINEAR:
         return replace(conv, inputs=inputs, output=operator.output, activation=operator.activation)
-    if isinstance(operator, QuantizedAdd) and isinstance(conv, QuantizedConv) and conv.bounds:
+    if (
+        isinstance(operator, QuantizedAdd)
+        and isinstance(conv, QuantizedConv)
+        and conv.bounds
+        and conv.activation == LINEAR
+    ):
         fused = replace(
             conv, inputs=inputs, output=operator.output, own_bounds=conv.bounds, bounds=operator.bounds
         )

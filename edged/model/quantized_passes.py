@@ -136,19 +136,29 @@ class _Fusion:
     def _quantized(self, quantize: Quantize) -> Operator:
         """Return the operator that writes the steps of `quantize`."""
         activation, before = self._ending(quantize.inputs[0])
+        if isinstance(before, KEEPS_STEPS) and activation == LINEAR:
+            return self._behind(quantize, before)
+        if isinstance(before, QUANTIZED) and before.bounds is None:
+            return _with_steps(before, activation, quantize) or quantize
         bounds = _within(activation, quantize)
         if bounds is None or before is None:
             return quantize
         if isinstance(before, Dequantize) and activation == LINEAR:
             scale = float(np.float32(quantize.scale) / np.float32(before.scale))
             return replace(quantize, inputs=before.inputs, scale=scale)
-        if isinstance(before, QUANTIZED) and before.bounds is None:
-            factor = before.factor / np.float32(quantize.scale)
-            ending: dict[str, Any] = {"factor": factor, "bounds": bounds, "activation": LINEAR}
-            return replace(before, output=quantize.output, **ending)
         if isinstance(before, Add):
             return self._sum(before, quantize, bounds) or quantize
         return quantize
+
+    def _behind(self, quantize: Quantize, move: Operator) -> Operator:
+        """Return the move of steps that has `quantize` before it in place of behind it."""
+        steps = []
+        for index, tensor in enumerate(move.inputs):
+            name, output = (f"{each}/{index}" for each in (quantize.name, quantize.output))
+            self._uses[output] += 1
+            self._add(replace(quantize, name=name, inputs=(tensor,), output=output))
+            steps.append(self._same.get(output, output))
+        return replace(move, inputs=tuple(steps), output=quantize.output)
 
     def _ending(self, tensor: str) -> tuple[Activation, Operator | None]:
         """Return what writes a tensor that one operator reads, without the activation at its end, and that."""
@@ -171,6 +181,20 @@ class _Fusion:
         first, second = (float(np.float32(source.scale) / np.float32(quantize.scale)) for source in found)
         inputs = tuple(source.inputs[0] for source in found)
         return QuantizedAdd(add.name, inputs, quantize.output, (first, second), bounds)
+
+
+def _with_steps(
+    layer: QuantizedConv | QuantizedDense, activation: Activation, quantize: Quantize
+) -> Operator | None:
+    """Return a layer that writes the steps of its activation; None if it cannot."""
+    bounds = _within(activation, quantize)
+    if bounds is not None:
+        factor = layer.factor / np.float32(quantize.scale)
+        ending: dict[str, Any] = {"factor": factor, "bounds": bounds, "activation": LINEAR}
+        return replace(layer, output=quantize.output, **ending)
+    if isinstance(layer, QuantizedConv) and layer.output == quantize.inputs[0]:
+        return replace(layer, output=quantize.output, bounds=quantize.bounds, scale=quantize.scale)
+    return None
 
 
 def _within(activation: Activation, quantize: Quantize) -> Pair | None:

@@ -148,7 +148,11 @@ def _quantized_dense(operator: graph.QuantizedDense, x: Array) -> Array:
 
 
 def _ended_quantized(operator: graph.QuantizedConv | graph.QuantizedDense, y: Float32) -> Array:
-    return apply(operator.activation, y) if operator.bounds is None else _steps(y, operator.bounds)
+    ended = apply(operator.activation, y)
+    if operator.bounds is None:
+        return ended
+    scale = operator.scale if isinstance(operator, graph.QuantizedConv) else 1.0
+    return _steps(np.asarray(ended / np.float32(scale), np.float32), operator.bounds)
 
 
 def _steps(y: Float32, bounds: Pair) -> Array:

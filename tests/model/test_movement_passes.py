@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 
 from edged.model import reference
-from edged.model.graph import Concat, Conv, Flatten, Float32, Graph, MaxPool, Operator, Rearrange
+from edged.model.graph import (
+    Concat,
+    Conv,
+    Flatten,
+    Float32,
+    Graph,
+    MaxPool,
+    Operator,
+    Quantize,
+    QuantizedConv,
+    Rearrange,
+)
 from edged.model.movement_passes import fuse_slices, join_moves, nest_pools
 from edged.model.passes import simplify
 from edged.model.shapes import make_graph
@@ -48,6 +59,19 @@ def focus(phases: Sequence[tuple[int, int]] = PHASES, **keys: Any) -> list[Opera
     weight = normal(5, CHANNELS * len(slices), 3, 3)
     conv = Conv("conv", ("joined",), "conv", weight, normal(5), **{"pads": (1, 1, 1, 1), **keys})
     return [*slices, Concat("joined", tuple(each.output for each in slices), "joined"), conv]
+
+
+def test_a_convolution_of_steps_of_slices_is_one_of_the_images_steps() -> None:
+    *slices, joined, _ = focus()
+    weight = RANDOM.integers(-127, 128, (5, CHANNELS * len(slices), 3, 3)).astype(np.int8)
+    bias, factor = RANDOM.integers(-99, 99, 5).astype(np.int32), np.full(5, 1e-3, np.float32)
+    conv = QuantizedConv("conv", ("steps",), "conv", weight, bias, factor, pads=(1, 1, 1, 1))
+    before = network(*slices, joined, Quantize("steps", ("joined",), "steps", 0.05, (-128, 127)), conv)
+
+    after = simplify(before)
+
+    assert kinds(after) == [Quantize, QuantizedConv]
+    assert_same_numbers(before, after)
 
 
 @pytest.mark.parametrize("keys", [{}, {"strides": (2, 1)}, {"pads": (0, 1, 2, 0)}], ids=str)

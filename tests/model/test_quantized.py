@@ -115,6 +115,38 @@ def test_a_layer_whose_output_stays_in_floats_is_exact_too(tmp_path: Path) -> No
     assert np.allclose(reference.run(graph, x), node_by_node(path, x), atol=1e-6)
 
 
+def silu_network(path: Path) -> Path:
+    """Two layers with SiLU, joined and pooled in floats; steps of that are read by the last layer."""
+    network = QuantizedNetwork(["N", 3, *SIZE])
+    image = network.through_steps(1 / 255)
+    branches = []
+    for kernel in (1, 3):
+        pads = [kernel // 2] * 4
+        conv = network.layer("Conv", 8, 3, kernel, kernel, reads=image, source_scale=1 / 255, pads=pads)
+        gate = network.add("Sigmoid")
+        branches.append(network.add("Mul", gate, reads=conv))
+    network.add("Concat", branches[1], reads=branches[0], axis=1)
+    network.add("MaxPool", kernel_shape=[2, 2])
+    network.through_steps(zero=20)
+    network.layer("Conv", 4, 16, 3, 3)
+    network.add("Flatten")
+    return network.save(path)
+
+
+def test_steps_of_an_activation_are_the_end_of_its_convolution_and_are_moved_in_place_of_floats(
+    tmp_path: Path,
+) -> None:
+    path = silu_network(tmp_path / "silu.onnx")
+
+    graph = simplify(read_onnx(path))
+
+    kinds = [type(operator) for operator in graph.operators]
+    assert kinds == [Quantize, QuantizedConv, QuantizedConv, Concat, MaxPool, QuantizedConv, Flatten]
+    x = pictures(16)
+    expected = node_by_node(path, x)
+    assert np.mean(np.abs(reference.run(graph, x) - expected) < 1e-3 * np.ptp(expected)) > 0.99
+
+
 @pytest.fixture
 def operators_of_integers(tmp_path: Path, path: Path) -> Path:
     """The same network with QLinearConv and its like, as onnxruntime writes it when it saves what it runs."""

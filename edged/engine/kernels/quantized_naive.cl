@@ -9,6 +9,8 @@
 
 #if WITH_RESIDUAL
 #define ELEMENT(value, at) STEPS_WITH(float, value, LOAD(RESIDUAL, residual, at))
+#elif WRITES_STEPS && ACTIVATION
+#define ELEMENT(value, at) STEPS_OF(ACTIVATION_OF(value) / NUMBER_OF(SCALE))
 #elif WRITES_STEPS
 #define ELEMENT(value, at) STEPS_OF(value)
 #else

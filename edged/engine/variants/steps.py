@@ -4,6 +4,7 @@ from edged.engine.launch import Launch
 from edged.engine.layout import Defines, float_bits
 from edged.engine.variants.pixelwise import pixelwise
 from edged.engine.variants.variant import Parameters, Site, Variant
+from edged.model.activations import LINEAR
 from edged.model.graph import Dequantize, Pair, Quantize, QuantizedAdd, QuantizedConv
 
 
@@ -22,8 +23,9 @@ def sum_defines(factors: tuple[float, float]) -> Defines:
 def end_defines(conv: QuantizedConv) -> Defines:
     """Return the macros of `quantized_end.cl`."""
     low, high = conv.own_bounds or (0, 0)
+    scale = {} if conv.activation == LINEAR else {"SCALE": float_bits(conv.scale)}
     own = {"OWN_LOW": low, "OWN_HIGH": high, "OWN_FIRST": int(conv.is_first), **sum_defines(conv.factors)}
-    return {**bounds_defines(conv.bounds), **(own if conv.own_bounds else {})}
+    return {**bounds_defines(conv.bounds), **scale, **(own if conv.own_bounds else {})}
 
 
 def _quantize(site: Site[Quantize], parameters: Parameters) -> tuple[Launch, ...]:
