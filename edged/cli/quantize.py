@@ -84,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(printable_lines("\n".join(_lines(report))))
     lost = round(100 * (judge.accuracy - found.accuracy), 6)  # without the last digits of a difference
     if lost > allowed:
-        warn(f"{lost:.2f} points are lost, more than --max-loss {allowed:g}: try another --method")
+        warn(
+            f"{lost:.2f} points are lost, more than --max-loss {allowed:g}: try another --method or more pictures"
+        )
     return 0
 
 
@@ -98,21 +100,52 @@ def _allowed_loss(model: Model, arguments: argparse.Namespace) -> float:
 def _quantize(
     model: Model, file: "OnnxFile", arguments: argparse.Namespace, allowed: float
 ) -> "tuple[Judge | BoxJudge, Quantized]":
+    line = StatusLine(every_s=EVERY_S)
+    try:
+        if model.detector:
+            return _quantize_detector(model, file, arguments, allowed / 100, line)
+        return _quantize_classifier(model, file, arguments, allowed / 100, line)
+    finally:
+        line.clear()
+
+
+def _quantize_classifier(
+    model: Model, file: "OnnxFile", arguments: argparse.Namespace, max_loss: float, line: StatusLine
+) -> "tuple[Judge, Quantized]":
     from edged.quantization.calibration import Calibration
     from edged.quantization.search import quantize
 
-    line = StatusLine(every_s=EVERY_S)
-    try:
-        judge = (_box_judge if model.detector else _judge)(model, arguments, line)
-        step = ceil_div(len(judge.frames), arguments.calibrate)
-        is_detector = model.detector is not None
-        calibration = Calibration(model.input, judge.frames[::step], arguments.method, is_detector)
-        line.show(f"edged: calibrating with {counted(len(calibration.pictures), 'picture')}")
-        size = model.input.width, model.input.height
-        found = quantize(file, size, calibration, judge, allowed / 100, lambda text: line.show(f"edged: {text}"))
-    finally:
-        line.clear()
-    return judge, found
+    judge = _judge(model, arguments, line)
+    step = ceil_div(len(judge.frames), arguments.calibrate)
+    calibration = Calibration(model.input, judge.frames[::step], arguments.method)
+    line.show(f"edged: calibrating with {counted(len(calibration.pictures), 'picture')}")
+    size = model.input.width, model.input.height
+    return judge, quantize(file, size, calibration, judge, max_loss, lambda text: line.show(f"edged: {text}"))
+
+
+def _quantize_detector(
+    model: Model, file: "OnnxFile", arguments: argparse.Namespace, max_loss: float, line: StatusLine
+) -> "tuple[BoxJudge, Quantized]":
+    """Quantize by some of the pictures, and judge by the others."""
+    from edged.evaluation.mean_precision import PACKAGE
+    from edged.quantization.box_judge import BoxJudge
+    from edged.quantization.calibration import Calibration
+    from edged.quantization.detectors import quantize_detector
+
+    require(PACKAGE, "the mAP of a detector")
+    calibrating, judging = _box_frames(model, arguments, line).divided(arguments.calibrate)
+    if calibrating is judging:
+        line.keep("one picture judges what is calibrated with it: give more of them")
+    line.show(f"edged: judging {model.name} on {counted(len(judging.frames), 'picture')}")
+    judge = BoxJudge(model, _worker(arguments), judging)
+    line.show(
+        f"edged: calibrating with {counted(len(calibrating.frames), 'picture')}, others than those that judge"
+    )
+    calibration = Calibration(model.input, calibrating.frames, arguments.method, is_detector=True)
+    size = model.input.width, model.input.height
+    return judge, quantize_detector(
+        file, size, calibration, judge, max_loss, lambda text: line.show(f"edged: {text}")
+    )
 
 
 def _judge(model: Model, arguments: argparse.Namespace, line: StatusLine) -> "Judge":
@@ -124,17 +157,6 @@ def _judge(model: Model, arguments: argparse.Namespace, line: StatusLine) -> "Ju
     pictures = _pictures(model, arguments, line)
     line.show(f"edged: judging {model.name} on {counted(len(pictures.frames), 'picture')}")
     return Judge(model, _worker(arguments), pictures)
-
-
-def _box_judge(model: Model, arguments: argparse.Namespace, line: StatusLine) -> "BoxJudge":
-    """Return what judges a detector."""
-    from edged.evaluation.mean_precision import PACKAGE
-    from edged.quantization.box_judge import BoxJudge
-
-    require(PACKAGE, "the mAP of a detector")
-    pictures = _box_frames(model, arguments, line)
-    line.show(f"edged: judging {model.name} on {counted(len(pictures.frames), 'picture')}")
-    return BoxJudge(model, _worker(arguments), pictures)
 
 
 def _worker(arguments: argparse.Namespace) -> config.WorkerConfig:
@@ -189,6 +211,7 @@ def _report(
         measure: [judge.accuracy, found.accuracy],
         "device": judge.device_name,
         "in_floats": list(found.in_floats),
+        "whole_share": found.whole_share,
         "layers": [
             {
                 "layer": each.layer,
@@ -209,7 +232,10 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     judged = f"mAP {before:.2f} → {after:.2f} %" if "map" in report else f"{before:.2f} → {after:.2f} % right"
     yield f"{judged}, on {report['device']}"
     quantized = [each for each in report["layers"] if each["quantized"]]
-    in_floats = f" ({', '.join(report['in_floats'])})" if report["in_floats"] else ""
-    yield f"{len(quantized)} of {len(report['layers'])} layers in whole numbers{in_floats}; the noisiest:"
+    share = 100 * report["whole_share"]
+    in_floats = f"; in floats: {', '.join(report['in_floats'])}" if report["in_floats"] else ""
+    layers = f"{len(quantized)} of {len(report['layers'])} layers in whole numbers"
+    yield f"{layers}, {share:.0f} % of the multiplications{in_floats}"
+    yield "the noisiest of them:"
     for each in sorted(quantized, key=lambda each: float(each["own_decibels"]))[:NOISIEST]:
         yield f"  {each['own_decibels']:5.1f} dB, {each['decibels']:5.1f} dB with those before: {each['layer']}"

@@ -1,21 +1,24 @@
 """Measure variations of a detector on the same pictures, prepared once: the mean average precision of boxes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged import config
+from edged.arithmetic import ceil_div
 from edged.errors import DataError
 from edged.evaluation.annotations import BoxPictures, Size, TrueBox
 from edged.evaluation.detect import BoxAnswer, box_answer, read_box_picture, with_low_scores
 from edged.evaluation.mean_precision import JudgedPicture, box_figures, true_boxes
+from edged.evaluation.onnxruntime_scores import OnnxruntimeNetwork
 from edged.model.graph import Graph
 from edged.model.model_part import whole_model
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
-from edged.runtime.jobs import compute
+from edged.runtime.jobs import Computed, compute
 from edged.runtime.proven import open_proven, open_variation
 
 Frames = NDArray[np.uint8]
@@ -31,6 +34,21 @@ class BoxFrames:
     frames: Frames
     sizes: Sequence[Size]
     truths: Sequence[Sequence[TrueBox]] | None = None
+
+    def divided(self, most: int) -> "tuple[BoxFrames, BoxFrames]":
+        """Return at most so many of the pictures, evenly spaced, up to half of them, and all others.
+
+        A single picture is both.
+        """
+        count = len(self.frames)
+        if count < 2:
+            return self, self
+        step = max(2, ceil_div(count, most))
+        return self._of(range(0, count, step)), self._of([each for each in range(count) if each % step])
+
+    def _of(self, indices: Sequence[int]) -> "BoxFrames":
+        truths = [self.truths[each] for each in indices] if self.truths else None
+        return BoxFrames(self.frames[list(indices)], [self.sizes[each] for each in indices], truths)
 
 
 class BoxJudge:
@@ -60,12 +78,21 @@ class BoxJudge:
             self._answers(open_variation(whole_model(replace(self._model, graph=graph())), self._worker))
         )
 
+    def accuracy_by_onnxruntime(self, file: Path) -> float:
+        """Return the mAP of a file as onnxruntime computes it, which needs no kernels. Raises ModelError."""
+        network = OnnxruntimeNetwork(file, self._model.input)
+        outputs = (network.outputs(frame[np.newaxis])[0] for frame in self.frames)
+        return self._precision(self._found(outputs))
+
     def _answers(self, runtime: ModelRuntime) -> list[BoxAnswer]:
         """Find the boxes of all pictures, and close the device."""
         try:
-            outputs = [each for job in compute(runtime, self.frames, self._worker.batch) for each in job]
+            jobs = compute(runtime, self.frames, self._worker.batch)
+            return self._found(each for job in jobs for each in job)
         finally:
             runtime.close()
+
+    def _found(self, outputs: Iterable[Computed]) -> list[BoxAnswer]:
         return [box_answer(each, self._model, size) for each, size in zip(outputs, self._sizes, strict=True)]
 
     def _precision(self, answers: Sequence[BoxAnswer]) -> float:

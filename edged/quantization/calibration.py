@@ -36,12 +36,12 @@ from edged.model.package import Input
 from edged.quantization.file import (
     FLOAT,
     HALF,
+    LAYERS,
     as_float32,
-    last_layers,
-    leave_boxes_in_floats,
     leave_room_for_sums,
     leave_scores_in_floats,
     name_nodes,
+    with_layers_in_floats,
 )
 from edged.quantization.ranges import Range, least_error_ranges, overrides
 from edged.system.python_packages import install_command
@@ -53,6 +53,7 @@ MOST = 127  # steps of a weight; its zero point is 0
 Floats = NDArray[np.float64]
 
 BY_CHANNEL = 13  # the opset from which on weights have scales by channel
+NO_OPTIONS: Mapping[str, object] = {}
 QUANTIZED = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"}
 METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy", "mse": "MinMax"}  # of the tools
 
@@ -95,7 +96,7 @@ def _steps(values: Values, scale: Floats, moments: Floats) -> NDArray[np.int8]:
 class Calibration:
     """How a network is quantized. pictures: uint8 RGB [n, height, width, 3], prepared; `method`: of `METHODS`.
 
-    is_detector: all after the last layers stays in floats, as do the numbers that these write.
+    is_detector: what layers read has steps, and nothing else: boxes need finer numbers than the first class does.
     """
 
     model_input: Input
@@ -112,7 +113,7 @@ class Quantizer:
 
     def __init__(self, file: OnnxFile, calibration: Calibration) -> None:
         """Raises ModelError if onnxruntime is missing or does not take the file."""
-        self._file, self._calibration = file, calibration
+        self._file, self.calibration = file, calibration
         if _input_of(file.model).type.tensor_type.elem_type not in (FLOAT, HALF):
             raise ModelError(f"{file.path}: takes no floats: quantize the network that it was converted from")
         if any(node.op_type in QUANTIZED for node in file.model.graph.node):
@@ -155,47 +156,74 @@ class Quantizer:
 
         It is there until `close`. Raises ModelError.
         """
-        path = Path(self._folder.name) / f"quantized{next(self._numbers)}.onnx"
+        if self.calibration.is_detector:
+            model = self.detector(in_floats)
+        else:
+            model = self._quantized(in_floats)
+            leave_scores_in_floats(model)
+            self._round(model)
+        path = self._next_path()
+        path.write_bytes(b"".join(with_properties(model.SerializeToString(), self._file.metadata, frozenset())))
+        return read_file(path)
+
+    def detector(self, in_floats: Collection[str]) -> onnx.ModelProto:
+        """Return a detector with all layers but these in whole numbers, not written. Raises ModelError."""
+        return with_layers_in_floats(self._layers_in_steps, self.float_file.model, in_floats)
+
+    @cached_property
+    def _layers_in_steps(self) -> onnx.ModelProto:
+        """Return the file with the layers in whole numbers, and all between them in floats."""
+        options = {"OpTypesToExcludeOutputQuantization": sorted(LAYERS)}
+        model = self._quantized((), sorted(LAYERS), options)
+        self._round(model)
+        return model
+
+    def _quantized(
+        self,
+        in_floats: Collection[str],
+        kinds: list[str] | None = None,
+        options: Mapping[str, object] = NO_OPTIONS,
+    ) -> onnx.ModelProto:
+        """Return what the tools make of the file. kinds: of the nodes that they quantize; None: of all."""
+        path = self._next_path()
         with self._tools() as tools:
             tools.quantize_static(
-                *(str(self.float_file.path), str(path), _Pictures(self.float_file.model, self._calibration)),
+                *(str(self.float_file.path), str(path), Inputs(self.float_file.model, self.calibration)),
                 quant_format=tools.QuantFormat.QDQ,
+                op_types_to_quantize=kinds,
                 per_channel=True,
                 activation_type=tools.QuantType.QUInt8,
                 weight_type=tools.QuantType.QInt8,
-                nodes_to_exclude=[*in_floats, *self._decoding],
-                calibrate_method=getattr(tools.CalibrationMethod, METHODS[self._calibration.method]),
-                extra_options={"TensorQuantOverrides": overrides(self._ranges)},
+                nodes_to_exclude=list(in_floats),
+                calibrate_method=getattr(tools.CalibrationMethod, METHODS[self.calibration.method]),
+                extra_options={"TensorQuantOverrides": overrides(self._ranges), **options},
             )
-        model = onnx.load(path)
-        (leave_boxes_in_floats if self._calibration.is_detector else leave_scores_in_floats)(model)
+        return onnx.load(path)
+
+    def _round(self, model: onnx.ModelProto) -> None:
+        """Replace the weights of the tools by better ones, and remove the metadata that they add."""
         leave_room_for_sums(model)
         self._rounded.replace_in(model)
         del model.metadata_props[:]
-        content = model.SerializeToString()
-        path.write_bytes(b"".join(with_properties(content, self._file.metadata, frozenset())))
-        return read_file(path)
 
-    @cached_property
-    def _decoding(self) -> list[str]:
-        """Return the names of the nodes that make a detector's outputs of what its last layers write."""
-        return last_layers(self.float_file.model.graph)[1] if self._calibration.is_detector else []
+    def _next_path(self) -> Path:
+        return Path(self._folder.name) / f"quantized{next(self._numbers)}.onnx"
 
     @cached_property
     def _rounded(self) -> RoundedWeights:
         """Return the weights by the second moments of what the layers read."""
-        model_input = self._calibration.model_input
+        model_input = self.calibration.model_input
         graph = graph_of(self.float_file, (model_input.width, model_input.height))
-        model, pictures = self.float_file.model, self._calibration.pictures
+        model, pictures = self.float_file.model, self.calibration.pictures
         return RoundedWeights(self._weights, second_moments(model, self._weights, graph, model_input, pictures))
 
     @cached_property
     def _ranges(self) -> dict[str, Range]:
         """Return the ranges that the tools do not choose themselves."""
-        if self._calibration.method != "mse":
+        if self.calibration.method != "mse":
             return {}
         model = self.float_file.model
-        return least_error_ranges(model, lambda: _Pictures(model, self._calibration))
+        return least_error_ranges(model, lambda: Inputs(model, self.calibration))
 
     def close(self) -> None:
         """Remove the files between."""
@@ -230,7 +258,7 @@ def _input_of(model: onnx.ModelProto) -> onnx.ValueInfoProto:
     return found
 
 
-class _Pictures:
+class Inputs:
     """The pictures as inputs of the file, one after the other, for the tools."""
 
     def __init__(self, model: onnx.ModelProto, calibration: Calibration) -> None:

@@ -1,11 +1,14 @@
 """Change an ONNX file before and after the quantization tools of onnxruntime, which do not do this."""
 
+from collections.abc import Collection
+
 import numpy as np
 import onnx
 from onnx import TensorProto, numpy_helper
 
 HALF, FLOAT = TensorProto.FLOAT16, TensorProto.FLOAT
 MOST_STEPS = 2**30  # of a bias: the products have the other half of 32 bits
+IN_FLOATS = "_floats"  # the end of the names of constants that layers in floats read
 LAYERS = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
 AFTER = {  # the scores, up to the output
     "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Clip", "Softmax", "LogSoftmax", "Sigmoid", "Exp",
@@ -57,16 +60,38 @@ def last_layers(graph: onnx.GraphProto) -> tuple[list[str], list[str]]:
     return list(layers), list(others)
 
 
-def leave_boxes_in_floats(model: onnx.ModelProto) -> None:
-    """Take the steps off what a detector's last layers write: sides of boxes and their scores differ in size."""
-    seen, waiting = set[str](), [output.name for output in model.graph.output]
-    while waiting:
-        name = _without_steps(model.graph, waiting.pop())
-        writer = _writer(model.graph, name)
-        if writer is not None and writer.op_type not in LAYERS and name not in seen:
-            seen.add(name)
-            waiting += writer.input
+def with_layers_in_floats(
+    quantized: onnx.ModelProto, original: onnx.ModelProto, layers: Collection[str]
+) -> onnx.ModelProto:
+    """Return a copy of `quantized` where these layers, by the names of their nodes, read and multiply floats.
+
+    quantized: made of `original` by quantizing what layers read alone. Constants of floats get names of their own:
+    the tools name a dequantized bias as the bias.
+    """
+    model = onnx.ModelProto()
+    model.CopyFrom(quantized)
+    constants = {tensor.name: tensor for tensor in original.graph.initializer}
+    inputs = {node.name: node.input for node in original.graph.node if node.name in layers}
+    for node in model.graph.node:
+        if node.name in inputs:
+            node.input[:] = [name + IN_FLOATS if name in constants else name for name in inputs[node.name]]
+    for name in sorted({name for names in inputs.values() for name in names if name in constants}):
+        constant = model.graph.initializer.add()
+        constant.CopyFrom(constants[name])
+        constant.name = name + IN_FLOATS
+    _remove_unread_nodes(model.graph)
     _remove_unread(model.graph)
+    return model
+
+
+def _remove_unread_nodes(graph: onnx.GraphProto) -> None:
+    """Remove nodes that nothing reads, from the last one on."""
+    read = {output.name for output in graph.output}
+    for node in reversed(list(graph.node)):
+        if read.isdisjoint(node.output):
+            graph.node.remove(node)
+        else:
+            read.update(node.input)
 
 
 def leave_room_for_sums(model: onnx.ModelProto) -> None:

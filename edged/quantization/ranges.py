@@ -33,7 +33,7 @@ def least_error_ranges(
 
     inferred = onnx.shape_inference.infer_shapes(model)
     names = _tensors(inferred)
-    session = InferenceSession(_with_outputs(inferred, names).SerializeToString())
+    session = InferenceSession(with_outputs(inferred, names).SerializeToString())
     every = [*names, *(entry.name for entry in session.get_inputs())]
 
     def tensors(one: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -78,7 +78,7 @@ def _tensors(inferred: onnx.ModelProto) -> list[str]:
     return [name for name in dict.fromkeys(floats) if name in written]
 
 
-def _with_outputs(model: onnx.ModelProto, names: Iterable[str]) -> onnx.ModelProto:
+def with_outputs(model: onnx.ModelProto, names: Iterable[str]) -> onnx.ModelProto:
     """Return a copy of the file with these outputs."""
     changed = onnx.ModelProto()
     changed.CopyFrom(model)

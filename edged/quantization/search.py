@@ -10,7 +10,7 @@ from edged.errors import ModelError
 from edged.model import reference
 from edged.model.cost import operator_macs
 from edged.model.from_onnx.file import OnnxFile
-from edged.model.graph import Conv, Dense, Graph, Pair
+from edged.model.graph import Conv, Dense, Graph, Pair, QuantizedConv, QuantizedDense
 from edged.model.onnx_reader import graph_of
 from edged.model.passes import simplify
 from edged.quantization.calibration import Calibration, Quantizer
@@ -23,7 +23,7 @@ MOST_IN_FLOATS = 16  # layers; a network that needs more is not worth it
 
 
 class Judging(Protocol):
-    """What measures a network: the share of right answers of a classifier, the mAP of a detector."""
+    """What measures a classifier: the share of right answers."""
 
     accuracy: float  # of the original network
 
@@ -36,12 +36,24 @@ Choice = Callable[[int], list[str]]  # of a number of layers: the names of their
 
 @dataclass(frozen=True, eq=False)
 class Quantized:
-    """A quantized file, its accuracy, the noise of its layers, and the outputs of those left in floats."""
+    """A quantized file, its accuracy, the noise of its layers, and the outputs of those left in floats.
+
+    whole_share: of its multiplications, those of whole numbers.
+    """
 
     content: bytes
     accuracy: float
     layers: tuple[LayerNoise, ...]
     in_floats: tuple[str, ...] = ()
+    whole_share: float = 1.0
+
+
+def share_of_whole_numbers(graph: Graph) -> float:
+    """Return the share of a network's multiplications that are those of whole numbers."""
+    layers = [each for each in graph.operators if isinstance(each, Conv | Dense | QuantizedConv | QuantizedDense)]
+    macs = {each.name: operator_macs(graph, each) for each in layers}
+    whole = sum(macs[each.name] for each in layers if isinstance(each, QuantizedConv | QuantizedDense))
+    return whole / max(1, sum(macs.values()))
 
 
 def quantize(
@@ -67,7 +79,8 @@ def quantize(
         search = _Search(trial, judge.accuracy - max_loss, [each.layer for each in worst(layers)], show)
         best = search.best(whole)
         layers = layers if best is whole else trial.noise(best)
-        return Quantized(best.file.path.read_bytes(), best.accuracy, layers, best.in_floats)
+        content, share = best.file.path.read_bytes(), share_of_whole_numbers(best.graph)
+        return Quantized(content, best.accuracy, layers, best.in_floats, share)
     finally:
         quantizer.close()
 
@@ -198,7 +211,7 @@ def nodes_at_ends(graph: onnx.GraphProto, first: int) -> list[str]:
     """Return the names of `nodes_before` the layer after the first ones, and of all nodes after the last but one.
 
     These are the last layer and what it reads, such as a sum and a pooling: their noise goes into the scores. Of a
-    network with several last layers, such as a detector, the others stay in floats, too.
+    network with several last layers the others stay in floats, too.
     """
     before = nodes_before(graph, first) if first else []
     *others, _ = [-1, *_layer_indices(graph)]

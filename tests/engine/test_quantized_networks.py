@@ -20,7 +20,7 @@ from edged.model.package import Input
 from edged.model.passes import simplify
 from edged.model.quantized_passes import step_tensors
 from tests.engine.networks import random_images
-from tests.model.quantized_files import SIZE, network_of_all_kinds
+from tests.model.quantized_files import SIZE, network_of_all_kinds, network_with_silu
 
 WANTED = Input(width=SIZE[1], height=SIZE[0], color="rgb", scale=1 / 255, mean=(0, 0, 0), std=(1, 1, 1))
 ROUNDED = ("fp16-weights", "fp16", "bf16")
@@ -41,6 +41,19 @@ def test_a_whole_network_is_exact(
     images = random_images(WANTED, 2)
     expected = reference.run(graph, reference.prepare(images, WANTED))
     assert np.array_equal(runtime.submit(images).wait().outputs, expected)
+
+
+def test_a_network_with_steps_of_an_activation_is_right_but_for_values_between_two_steps(
+    network_device: Device, programs_directory: Path, tmp_path: Path
+) -> None:
+    graph = simplify(read_onnx(network_with_silu().save(tmp_path / "silu.onnx")))
+    runtime = Runtime(ModelPart(graph, WANTED), network_device, batch=2, cache=programs_directory)
+    images = random_images(WANTED, 2)
+
+    found = runtime.submit(images).wait().outputs
+
+    expected = reference.run(graph, reference.prepare(images, WANTED))
+    assert np.mean(np.abs(found - expected) < 1e-3 * np.ptp(expected)) > 0.95
 
 
 @pytest.mark.parametrize(("instructions", "dtype"), [((), np.int16), ((AVX_VNNI,), np.uint8)])

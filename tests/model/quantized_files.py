@@ -73,6 +73,24 @@ def network_of_all_kinds() -> QuantizedNetwork:
     return network
 
 
+def network_with_silu() -> QuantizedNetwork:
+    """Two layers with SiLU, joined and pooled in floats; steps of that are read by the last layer."""
+    network = QuantizedNetwork(["N", 3, *SIZE])
+    image = network.through_steps(1 / 255)
+    branches = []
+    for kernel in (1, 3):
+        pads = [kernel // 2] * 4
+        conv = network.layer("Conv", 8, 3, kernel, kernel, reads=image, source_scale=1 / 255, pads=pads)
+        gate = network.add("Sigmoid")
+        branches.append(network.add("Mul", gate, reads=conv))
+    network.add("Concat", branches[1], reads=branches[0], axis=1)
+    network.add("MaxPool", kernel_shape=[2, 2])
+    network.through_steps(zero=20)
+    network.layer("Conv", 4, 16, 3, 3)
+    network.add("Flatten")
+    return network
+
+
 def node_by_node(path: Path, x: NDArray[Any]) -> NDArray[Any]:
     """Return the first output [n, values] by onnxruntime, one node after the other as the file says.
 

@@ -31,7 +31,14 @@ from edged.model.onnx_reader import read_onnx
 from edged.model.package import load_model
 from edged.model.passes import simplify
 from edged.model.quantized_passes import step_tensors
-from tests.model.quantized_files import SIZE, STEP, QuantizedNetwork, network_of_all_kinds, node_by_node
+from tests.model.quantized_files import (
+    SIZE,
+    STEP,
+    QuantizedNetwork,
+    network_of_all_kinds,
+    network_with_silu,
+    node_by_node,
+)
 
 LAST_STEP = 0.02  # scale of the last tensor of `network_of_all_kinds`
 
@@ -115,28 +122,10 @@ def test_a_layer_whose_output_stays_in_floats_is_exact_too(tmp_path: Path) -> No
     assert np.allclose(reference.run(graph, x), node_by_node(path, x), atol=1e-6)
 
 
-def silu_network(path: Path) -> Path:
-    """Two layers with SiLU, joined and pooled in floats; steps of that are read by the last layer."""
-    network = QuantizedNetwork(["N", 3, *SIZE])
-    image = network.through_steps(1 / 255)
-    branches = []
-    for kernel in (1, 3):
-        pads = [kernel // 2] * 4
-        conv = network.layer("Conv", 8, 3, kernel, kernel, reads=image, source_scale=1 / 255, pads=pads)
-        gate = network.add("Sigmoid")
-        branches.append(network.add("Mul", gate, reads=conv))
-    network.add("Concat", branches[1], reads=branches[0], axis=1)
-    network.add("MaxPool", kernel_shape=[2, 2])
-    network.through_steps(zero=20)
-    network.layer("Conv", 4, 16, 3, 3)
-    network.add("Flatten")
-    return network.save(path)
-
-
 def test_steps_of_an_activation_are_the_end_of_its_convolution_and_are_moved_in_place_of_floats(
     tmp_path: Path,
 ) -> None:
-    path = silu_network(tmp_path / "silu.onnx")
+    path = network_with_silu().save(tmp_path / "silu.onnx")
 
     graph = simplify(read_onnx(path))
 

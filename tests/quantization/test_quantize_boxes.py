@@ -1,21 +1,28 @@
 """`edged quantize` of a detector: the mean average precision of its boxes is kept."""
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 import onnx
+import onnxruntime as ort
 import pytest
+from numpy.typing import NDArray
 
 from edged.cli import run_command_line
 from edged.config import ModelConfig
+from edged.model.from_onnx.file import read_file
 from edged.model.graph import QuantizedConv
 from edged.model.package import load_model
-from edged.quantization.box_judge import BoxJudge
+from edged.quantization.box_judge import BoxFrames, BoxJudge
+from edged.quantization.calibration import Calibration, Inputs, Quantizer
 from edged.quantization.file import LAYERS, last_layers
+from edged.quantization.layer_effects import layer_effects
 from tests.cli import models
+from tests.engine.networks import random_images
 from tests.model.detectors import detector_file
 
 WIDTH, HEIGHT = 160, 90
@@ -36,6 +43,11 @@ def photos(tmp_path: Path) -> Path:
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     return detector_file(tmp_path / "net.onnx", "yolox")
+
+
+def run(model: onnx.ModelProto, inputs: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+    session = ort.InferenceSession(model.SerializeToString())
+    return np.concatenate([np.ravel(output) for output in session.run(None, dict(inputs))])
 
 
 def quantized(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dict[str, Any]:
@@ -75,6 +87,52 @@ def test_layers_stay_in_floats_until_no_more_is_lost_than_allowed(
 
     assert found["in_floats"]
     assert 100 * (found["map"][0] - found["map"][1]) <= allowed
+
+
+def test_what_is_calibrated_with_does_not_judge() -> None:
+    frames = np.arange(7, dtype=np.uint8).reshape(7, 1, 1, 1)
+    pictures = BoxFrames(frames, [(number, 1) for number in range(7)])
+
+    calibrating, judging = pictures.divided(100)
+    few, _ = pictures.divided(2)
+
+    assert calibrating.frames.reshape(-1).tolist() == [0, 2, 4, 6]
+    assert [width for width, _ in judging.sizes] == [1, 3, 5]
+    assert few.frames.reshape(-1).tolist() == [0, 4]
+
+
+@pytest.fixture
+def quantizer(source: Path) -> Iterator[Quantizer]:
+    model = load_model(ModelConfig(path=source))
+    pictures = random_images(model.input, 4)
+    quantizer = Quantizer(read_file(source), Calibration(model.input, pictures, "minmax", is_detector=True))
+    yield quantizer
+    quantizer.close()
+
+
+def test_a_detector_with_all_layers_in_floats_is_the_original(quantizer: Quantizer, source: Path) -> None:
+    original = onnx.load(source)
+    layers = [node.name for node in quantizer.float_file.model.graph.node if node.op_type in LAYERS]
+
+    floats, whole = quantizer.detector(layers), quantizer.detector(())
+
+    assert not [node.op_type for node in floats.graph.node if "QuantizeLinear" in node.op_type]
+    x = next(iter(Inputs(original, quantizer.calibration)))
+    expected, same, other = (run(model, x) for model in (original, floats, whole))
+    np.testing.assert_allclose(same, expected, rtol=1e-4, atol=1e-5)
+    assert 0 < np.abs(other - expected).max() < 0.2 * np.ptp(expected)
+
+
+def test_each_layer_is_quantized_alone_to_find_what_it_disturbs(quantizer: Quantizer) -> None:
+    model_input = quantizer.calibration.model_input
+
+    effects = list(layer_effects(quantizer, (model_input.width, model_input.height)))
+
+    names = [node.name for node in quantizer.float_file.model.graph.node if node.op_type in LAYERS]
+    assert [each.node for each in effects] == names
+    assert sum(each.noise > 0 for each in effects) >= len(effects) - 1
+    assert max(each.noise for each in effects) < 0.001
+    assert len({each.macs for each in effects}) > 1
 
 
 def test_a_detector_that_loses_more_than_a_point_is_written_with_a_warning(
