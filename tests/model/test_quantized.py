@@ -122,7 +122,7 @@ def test_a_layer_whose_output_stays_in_floats_is_exact_too(tmp_path: Path) -> No
     assert np.allclose(reference.run(graph, x), node_by_node(path, x), atol=1e-6)
 
 
-def test_steps_of_an_activation_are_the_end_of_its_convolution_and_are_moved_in_place_of_floats(
+def test_steps_of_an_activation_end_its_convolution_and_move_in_place_of_floats(
     tmp_path: Path,
 ) -> None:
     path = network_with_silu().save(tmp_path / "silu.onnx")
