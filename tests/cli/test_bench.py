@@ -74,7 +74,11 @@ def test_random_weights_are_announced() -> None:
 @pytest.mark.parametrize(
     ("mistake", "code", "words"),
     [
-        (("--conv", "fancy"), 2, "there are: auto, bfloat16, vector, winograd, general, depthwise, naive"),
+        (
+            ("--conv", "fancy"),
+            2,
+            "there are: auto, bfloat16, vector, winograd, general, frequencies, depthwise, naive",
+        ),
         (("--device", "Voodoo"), 3, "no OpenCL device matches 'Voodoo'"),
         (("--runs", 0), 2, "--runs: '0' is not an integer of at least 1"),
         (("--batch", 65), 2, "--batch: expected 1 to 64 frames, found 65"),

@@ -21,7 +21,7 @@ from edged.metrics.declare import SECONDS
 from edged.metrics.fast import Family, HistogramSeries
 
 CAMERAS, WORKERS, LABELS, LAYERS = 64, 4, 1000, 200
-BY_CAMERA = 250 + 21 + 9  # stages are 8 × 20 of them; 21 are boxes, of a detector alone, 9 of requests
+BY_CAMERA = 250 + 21 + 17  # stages are 8 × 20 of them; 21 are boxes, of a detector alone, 17 of requests
 BY_WORKER = 300  # the sensors and frequencies of its host are 4 × 32 of them
 OTHERS = 300
 WHILE_ATTACHED = 2 * LAYERS  # of `edged profile --attach`
