@@ -85,15 +85,16 @@ def test_what_a_detector_finds_in_zones_is_retained(tmp_path: Path, port: int) -
         mqtt={"address": f"mqtt://127.0.0.1:{port}"},
     )
     states = {f"{CAMERA}/state/{name}" for name in ("all", "corner", "animals")}
+    entity_topic = "homeassistant/binary_sensor/edged_test/demo_state_all/config"
     with run_edged(tmp_path, config=settings), mosquitto(tmp_path, port, *OPEN):
         with bridge(tmp_path / "edged.yaml", tmp_path), listener(port) as first:
-            eventually(lambda: states <= first.last.keys())
+            eventually(lambda: states | {entity_topic} <= first.last.keys())
         with listener(port) as later:
-            eventually(lambda: states | {NODE} <= later.last.keys())
+            eventually(lambda: states | {NODE, entity_topic} <= later.last.keys())
     assert later.last[f"{CAMERA}/state/all"] == "present"
     assert later.last[f"{CAMERA}/state/corner"] == "absent"
     assert int(later.last[f"{CAMERA}/state/animals"]) > 0
-    entity = json.loads(later.last["homeassistant/binary_sensor/edged_test/demo_state_all/config"])
+    entity = json.loads(later.last[entity_topic])
     assert (entity["state_topic"], entity["payload_on"]) == (f"{CAMERA}/state/all", "present")
 
 
