@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
+from ssl import create_default_context
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,17 @@ PICTURE = np.random.default_rng(3).integers(0, 256, (90, 160, 3)).astype(np.uint
 
 @contextmanager
 def serving(
-    folder: Path, *, answer_s: float = LIMIT_S, requests: dict[str, Any] | None = None, **sections: Any
+    folder: Path,
+    *,
+    answer_s: float = LIMIT_S,
+    requests: dict[str, Any] | None = None,
+    authority: Path | None = None,
+    **sections: Any,
 ) -> Iterator[tuple[Daemon, int]]:
-    """A daemon whose only camera is programs that use HTTP, and its port; a worker is ready."""
+    """A daemon whose only camera is programs that use HTTP, and its port; it is ready to answer.
+
+    `authority`: that signed its certificate, if it has one.
+    """
     port = free_port()
     path = detector_file(folder / "net.onnx", "yolox")
     (folder / "labels.txt").write_text("cat\ndog\ncow\n")
@@ -48,8 +57,22 @@ def serving(
         **{"model": {"path": str(path), "labels": str(folder / "labels.txt"), "threshold": 0.3}, **sections},
     )
     with run_edged(folder, config=settings) as daemon:
-        eventually(lambda: "worker local-0 is ready" in daemon.log(), START_S)
+        eventually(lambda: is_ready(port, authority), START_S)
         yield daemon, port
+
+
+def is_ready(port: int, authority: Path | None = None) -> bool:
+    """Whether a server listens there, knows the model, and a worker serves it."""
+    if authority:
+        client: HTTPConnection = HTTPSConnection(HOST, port, context=create_default_context(cafile=authority))
+    else:
+        client = HTTPConnection(HOST, port, timeout=LIMIT_S)
+    with closing(client):
+        try:
+            client.request("GET", "/v2/health/ready")
+            return client.getresponse().status == 200
+        except OSError:  # nobody listens yet
+            return False
 
 
 def boxes_of(model: config.ModelConfig, *pictures: Pixels) -> list[tuple[Box, ...]]:
@@ -152,9 +175,10 @@ def test_another_host_needs_tls_and_the_key(tmp_path: Path) -> None:
     new_certificate(tmp_path, "board", "authority")
     (tmp_path / "key").write_text("a key of this test\n")
     tls = {"certificate": str(tmp_path / "board.crt"), "key": str(tmp_path / "board.key")}
-    with serving(tmp_path, requests={"key_file": str(tmp_path / "key"), "tls": tls}) as (_, port):
+    authority, requests = tmp_path / "authority.crt", {"key_file": str(tmp_path / "key"), "tls": tls}
+    with serving(tmp_path, requests=requests, authority=authority) as (_, port):
         (tmp_path / "picture.png").write_bytes(png(PICTURE))
-        url, trust = f"https://{HOST}:{port}{DETECTION}", ("--cacert", tmp_path / "authority.crt")
+        url, trust = f"https://{HOST}:{port}{DETECTION}", ("--cacert", authority)
         form_of = ("--form", f"image=@{tmp_path}/picture.png")
 
         assert curl(url, *trust, *form_of).status == 401
