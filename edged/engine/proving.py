@@ -175,6 +175,7 @@ class Examination:
         if between_runs > SCORES_CLOSE[self._precision]:
             raise DeviceError(f"{device} gives different answers of {name} for the same pictures: {NOT_USED}")
         log.warning(
-            "%s: rounding alone changes its scores by %.0e of their range on %s, though each operator is right",
+            "%s: rounding alone changes its scores by %.0e of their range on %s, though each operator is right: "
+            "`edged eval` measures what that costs",
             *(name, error, device),
         )
