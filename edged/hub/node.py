@@ -9,7 +9,7 @@ from edged.hub.liveness import Liveness
 from edged.hub.publish.seen_states import SeenStates
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.summary import CameraTally, camera_line
-from edged.hub.workers.failover import AnyWorkerSlot
+from edged.hub.workers.group import AnyWorkerSlot
 from edged.hub.workers.heads import Heads
 from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers

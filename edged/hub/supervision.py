@@ -12,6 +12,7 @@ from edged.hub.signals import Signals
 from edged.hub.systemd_service import Service
 
 AT_LEAST_EVERY_NS = NANOSECONDS
+SWITCHES = {"fallback", "device_retried", "stand_in", "stand_in_ended"}  # another worker serves
 
 
 class Supervision:
@@ -55,7 +56,7 @@ class Supervision:
 
     def _announce_switch(self, event: HubEvent) -> None:
         self._announce(event)
-        if event.event in {"fallback", "device_retried"}:
+        if event.event in SWITCHES:
             self._node.workers.count_switch(self._node.supervisor.worker)
 
     # ── processes that end ──

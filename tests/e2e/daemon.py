@@ -41,9 +41,9 @@ class Daemon:
     def children(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
 
-    def child(self, verb: str) -> psutil.Process:
-        """The process of `edged VERB`, once there is one."""
-        return eventually(lambda: [each for each in self.children() if verb in _command(each)])[0]
+    def child(self, *verb: str) -> psutil.Process:
+        """The process of `edged VERB`, or `edged VERB ARGUMENT`, once there is one."""
+        return eventually(lambda: [each for each in self.children() if {*verb} <= {*_command(each)}])[0]
 
     def first(self, count: int, **arguments: Any) -> list[Prediction]:
         """The next predictions."""

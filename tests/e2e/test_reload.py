@@ -10,7 +10,7 @@ import pytest
 import zmq
 
 from tests.cli.command import edged
-from tests.e2e.daemon import PATIENT, START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.e2e.daemon_use import hang_up, reload
 from tests.eventually import eventually
 
@@ -183,24 +183,3 @@ def blocked_signals(pid: int) -> set[int]:
     lines = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     mask = int(lines["SigBlk"], 16)
     return {number for number in range(1, 65) if mask >> (number - 1) & 1}
-
-
-@pytest.mark.deep
-def test_numpy_answers_while_kernels_compile_and_a_reload_without_it_loses_no_frame(tmp_path: Path) -> None:
-    workers = [{"device": "auto", "group": "both"}, {"device": "numpy", "group": "both"}]
-    config = config_in(tmp_path, workers=workers, freshness=PATIENT)
-    with run_edged(tmp_path, config=config, programs=tmp_path / "cache") as daemon:
-        names = eventually(lambda: names_of(daemon), START_S)
-        assert names == {"local-0", "local-1"}
-        assert reload(daemon, workers=workers[:1])[0] == 0
-        eventually(lambda: "local-1 has yielded its device" in daemon.log())
-        assert {each.model.worker for each in daemon.first(20)} == {"local-0"}
-        summary = daemon.stop()
-    assert conserves(summary)
-    assert {*summary["dropped"]} <= {"superseded", "shutdown"}
-
-
-def names_of(daemon: Daemon) -> set[str]:
-    """The workers of the next predictions, once both have answered one."""
-    names = {each.model.worker for each in daemon.first(20)}
-    return names if len(names) == 2 else set()

@@ -170,6 +170,8 @@ def part_between(begin: str | None, end: str | None) -> Part | None:
 
 WORKERS: dict[str, Callable[[Job], LinkMessage]] = {
     "good": good,
+    "numpy": good,
+    "compiles": good,
     "hangs": good,
     "older": good,
     "unlike_features": good,
@@ -197,7 +199,9 @@ def worker(hub: Socket, index: int, config: Path) -> None:
         print("told to exit", file=sys.stderr)
         sys.exit(int(device.removeprefix("exit ")))
     if device == "compiles":
-        time.sleep(1000)
+        journal = whole.journal.path or config
+        while not journal.with_name("compiled").exists():
+            time.sleep(0.01)
     answer = WORKERS[device.removeprefix("other ")]
     model = msgspec.structs.replace(MODEL, sha256="1" * 64) if device.startswith("other ") else MODEL
     hello = WorkerHello(

@@ -1,56 +1,16 @@
-"""Choose which workers serve: the first group of slots that works, and an earlier group again once it is back."""
+"""Choose which workers serve: the first group of slots that works, and an earlier group again once it is back.
+
+While a group compiles its kernels, the next one answers if it needs none: it stands in.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from edged.errors import OUT_OF_MEMORY, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.children.child import when
 from edged.hub.events import HubEvent
+from edged.hub.workers.group import AnyWorkerSlot, Group
 from edged.hub.workers.remote_slot import RemoteWorkerSlot
 from edged.hub.workers.slot import Loss, WorkerSlot
-
-AnyWorkerSlot = WorkerSlot | RemoteWorkerSlot
-
-
-class Group:
-    """One or more parts of the network in sequence; the slots of one part share its jobs."""
-
-    def __init__(self, parts: Sequence[Sequence[AnyWorkerSlot]]) -> None:
-        self._parts = parts
-
-    @property
-    def slots(self) -> list[AnyWorkerSlot]:
-        """Return all slots, in the order of the config."""
-        return [slot for part in self._parts for slot in part]
-
-    @property
-    def works(self) -> bool:
-        """Return whether each part has a worker that is ready."""
-        return all(any(slot.ready for slot in part) for part in self._parts)
-
-    @property
-    def is_split(self) -> bool:
-        """Return whether it has several parts."""
-        return len(self._parts) > 1
-
-    @property
-    def could_work(self) -> bool:
-        """Return whether its parts would work if the slots that yielded to another group were started."""
-        return self.is_split and all(any(slot.ready or slot.rests for slot in part) for part in self._parts)
-
-    def wake(self) -> None:
-        """Start the slots that rest."""
-        for slot in self.slots:
-            if slot.rests:
-                slot.start()
-
-    def peers_of(self, slot: AnyWorkerSlot) -> list[AnyWorkerSlot]:
-        """Return the other slots of the same part."""
-        return [other for part in self._parts if slot in part for other in part if other is not slot]
-
-    def slots_of_other_parts(self, slot: AnyWorkerSlot) -> list[AnyWorkerSlot]:
-        """Return the slots of the other parts."""
-        return [other for part in self._parts if slot not in part for other in part]
-
 
 Groups = Sequence[Group]
 
@@ -62,7 +22,8 @@ class GroupChoice:
         self.groups = groups
         self._leaving: list[AnyWorkerSlot] = []  # no longer in the list, but not yet ended
         self._anew: frozenset[AnyWorkerSlot] = frozenset()  # to be started again once they have ended
-        self._index = 0
+        self._wanted = 0  # the first group that was not given up
+        self._index = 0  # the group that serves: that one, or a later one in its place until it has started
         self._ever_ready = False
         self._start()
 
@@ -73,8 +34,8 @@ class GroupChoice:
 
     @property
     def is_fallback(self) -> bool:
-        """Return whether another group than the first one serves."""
-        return self._index > 0
+        """Return whether the first group was given up, and another one serves, or should."""
+        return self._wanted > 0
 
     @property
     def all_slots(self) -> tuple[AnyWorkerSlot, ...]:
@@ -92,13 +53,14 @@ class GroupChoice:
 
     def change(self, groups: Groups, devices: Mapping[str, str]) -> None:
         """Apply another list of slots. `devices`: by name, of workers whose settings have changed."""
-        served = self.serving.slots[0]
+        wanted, served = self.groups[self._wanted].slots[0], self.serving.slots[0]
         kept = [slot for group in groups for slot in group.slots]
         self._leaving = [slot for slot in self.all_slots if slot not in kept and slot.children]
         self.groups = groups
         for slot in self._leaving:
             slot.retire()
-        self._index = next((index for index, group in enumerate(groups) if served in group.slots), 0)
+        self._index = _index_of(served, groups)
+        self._wanted = min(_index_of(wanted, groups), self._index)
         for slot in kept:
             if slot.name in devices:
                 slot.change(devices[slot.name])
@@ -110,7 +72,10 @@ class GroupChoice:
 
     def next_due_ns(self) -> int | None:
         """Return when `step` must be called at the latest."""
-        return min((slot.due_ns for slot in self.all_slots if slot.due_ns is not None), default=None)
+        due_ns = [slot.due_ns for slot in self.all_slots]
+        if (group := self._stand_in) and not group.children:
+            due_ns.append(self.serving.overdue_ns)
+        return min((at for at in due_ns if at is not None), default=None)
 
     def is_ready(self, name: str) -> list[HubEvent]:
         """Record a worker's hello."""
@@ -134,10 +99,11 @@ class GroupChoice:
             for slot in group.slots:
                 if slot.due_ns is not None and now >= slot.due_ns:
                     self._try_again(group, slot)
+        self._start_stand_in(now)
         yield from self._settle()
 
     def _start(self) -> None:
-        for slot in self.serving.slots:
+        for slot in self.groups[self._wanted].slots:
             slot.start()
 
     def _settle(self) -> Iterator[HubEvent]:
@@ -149,17 +115,47 @@ class GroupChoice:
                 return
             if group.could_work:
                 group.wake()
+        yield from self._settle_stand_in()
+
+    @property
+    def _stand_in(self) -> Group | None:
+        """Return the group that may answer while the one that serves is starting."""
+        later = self.groups[self._index + 1 :] if self._index == self._wanted else ()
+        return next((group for group in later if group.can_stand_in), None)
+
+    def _start_stand_in(self, now: int) -> None:
+        group, overdue_ns = self._stand_in, self.serving.overdue_ns
+        if group and not self.serving.works and overdue_ns is not None and now >= overdue_ns:
+            group.wake()
+
+    def _settle_stand_in(self) -> Iterator[HubEvent]:
+        """Let it serve once it is ready, unless it is no longer needed."""
+        group, starting = self._stand_in, self.serving
+        if group is None or not group.children:
+            return
+        if starting.works:
+            for slot in group.slots:
+                if not slot.retires:
+                    slot.stop()
+        elif group.works and starting.overdue_ns is not None:
+            self._index = self.groups.index(group)
+            what = f"worker {starting.slots[0].name} is still starting device {starting.slots[0].device}"
+            message = f"{what}: {_described(group)} answers until it is ready"
+            yield HubEvent("stand_in", message, worker=group.slots[0].name)
 
     def _switch_back(self, index: int) -> HubEvent:
-        self._index = index
+        has_started = index == self._wanted
+        self._wanted = self._index = index
         for group in self.groups[index + 1 :]:
             for slot in group.slots:
                 slot.stop()
         self.serving.wake()
         names = ", ".join(slot.name for slot in self.serving.slots if slot.ready or not self.serving.works)
         devices = " and ".join(dict.fromkeys(slot.device for slot in self.serving.slots))
-        message = f"device {devices} works again: worker {names} serves"
-        return HubEvent("device_retried", message, worker=self.serving.slots[0].name)
+        message = f"device {devices} {'has started' if has_started else 'works again'}: worker {names} serves"
+        return HubEvent(
+            "stand_in_ended" if has_started else "device_retried", message, worker=self.serving.slots[0].name
+        )
 
     def _try_again(self, group: Group, slot: AnyWorkerSlot) -> None:
         """Make slots yield a part's device once all other parts of its group are ready (see `_settle`)."""
@@ -183,10 +179,11 @@ class GroupChoice:
             return self._retired(slot)
         if loss.code == ModelError.exit_code and not self._ever_ready:
             raise ModelError(f"worker {slot.name} cannot use the model: its message is above")
-        others = [each for each in self.serving.peers_of(slot) if each.ready or each.warming_up_s]
-        if slot not in self.serving.slots or (loss.is_final and others):
+        wanted = self.groups[self._wanted]
+        others = [each for each in wanted.peers_of(slot) if each.ready or each.warming_up_s]
+        if slot not in wanted.slots or (loss.is_final and others):
             what += f"; {_given_up(slot, loss.cause)} is tried again in {slot.give_up():g} s"
-        elif loss.is_final and self._index + 1 < len(self.groups):
+        elif loss.is_final and self._wanted + 1 < len(self.groups):
             return self._fall_back(slot, what, loss.cause)
         elif loss.is_final and loss.cause != "refused" and not self._ever_ready and isinstance(slot, WorkerSlot):
             raise self._no_worker(loss)
@@ -210,12 +207,14 @@ class GroupChoice:
 
     def _fall_back(self, lost: AnyWorkerSlot, what: str, cause: str) -> HubEvent:
         lost.give_up()
-        for slot in self.serving.slots_of_other_parts(lost):
+        for slot in self.groups[self._wanted].slots_of_other_parts(lost):
             slot.yield_device()
-        self._index += 1
+        self._wanted += 1
+        self._index = max(self._index, self._wanted)
         self._start()
-        names = ", ".join(f"{slot.name} (device {slot.device})" for slot in self.serving.slots)
-        message = f"{what}: {_given_up(lost, cause)} is given up, {names} takes over"
+        message = (
+            f"{what}: {_given_up(lost, cause)} is given up, {_described(self.groups[self._wanted])} takes over"
+        )
         return HubEvent("fallback", message, worker=lost.name, reason=cause)
 
     def _no_worker(self, last: Loss) -> DeviceError:
@@ -225,6 +224,15 @@ class GroupChoice:
             f"no worker can run ({self.serving.slots[-1].name} was the last of workers: [{devices}]): "
             "their messages are above; `edged devices` lists all devices"
         )
+
+
+def _index_of(slot: AnyWorkerSlot, groups: Groups) -> int:
+    """Return the group of a slot; 0 if it is in none."""
+    return next((index for index, group in enumerate(groups) if slot in group.slots), 0)
+
+
+def _described(group: Group) -> str:
+    return ", ".join(f"{slot.name} (device {slot.device})" for slot in group.slots)
 
 
 def _again(slot: AnyWorkerSlot) -> str:

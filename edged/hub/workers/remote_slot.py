@@ -20,6 +20,8 @@ class RemoteWorkerSlot:
         self.name = name
         self.device = device
         self.alone = False  # its device is none of this host's
+        self.compiles = True
+        self.overdue_ns: int | None = None
         self.retires = False
         self.rests = False
         self.children: Sequence[Child] = ()

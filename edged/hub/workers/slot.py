@@ -58,6 +58,7 @@ def cause_of(code: int, cause: str) -> str:
     return cause or ("exit" if code >= 0 else "signal")
 
 
+STARTS_IN_S = 1.5  # seconds that a start takes at most with everything compiled, on an idle machine
 REAPED_WITHIN_S = 0.5  # seconds after SIGKILL; a process that still exists is stuck in the kernel
 STUCK_WITHIN_S = 0.15  # and if the kernel itself reports that
 RETIRES_WITHIN_S = 5.0
@@ -76,14 +77,18 @@ class WorkerSlot:
         new_child: Callable[[], Child],
         *,
         alone: bool = True,
+        compiles: bool = True,
+        starts_in_s: float = STARTS_IN_S,
     ) -> None:
         """`new_child`: creates a process of this worker, due but not yet started.
 
-        `alone`: no other process can use the device meanwhile.
+        `alone`: no other process can use the device meanwhile. `compiles`: it needs kernels, which may take
+        minutes at a first start. `starts_in_s`: how long its first start may take before another worker stands in.
         """
         self.name = name
         self.device = device
         self.alone = alone
+        self.compiles = compiles
         self.ready = False
         self.retires = False
         self._recovery = recovery
@@ -92,6 +97,7 @@ class WorkerSlot:
         self._stuck: list[Child] = []
         self._cause = ""
         self._killed_ns: int | None = None
+        self._starts_in_s = starts_in_s
         self._state_ns = 0  # since when it has been ready, or has been retiring
         self._returned = False  # its device was given up before
         self._retry_ns: int | None = None
@@ -108,6 +114,13 @@ class WorkerSlot:
         """Return for how long it has been starting; None if it is not."""
         starting = self._child and self._child.running and not self.ready
         return self._child.age_s if self._child and starting else None
+
+    @property
+    def overdue_ns(self) -> int | None:
+        """Return from when on it has been starting for so long that it may compile; None if it does not."""
+        if self._child is None or self.warming_up_s is None or not self.compiles:
+            return None
+        return self._child.started_ns + nanoseconds(self._starts_in_s)
 
     @property
     def rests(self) -> bool:
@@ -132,6 +145,7 @@ class WorkerSlot:
     def says_hello(self) -> None:
         """Record that its worker is ready."""
         self.ready, self._state_ns = True, now_ns()
+        self._starts_in_s = STARTS_IN_S
 
     def retire(self) -> None:
         """Give it no more jobs, and a few seconds to end."""

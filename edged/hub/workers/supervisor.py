@@ -11,9 +11,11 @@ from edged.hub.children.child import Child
 from edged.hub.children.command import ChildCommands, ChildEnvironment
 from edged.hub.children.spare import Spare
 from edged.hub.events import HubEvent
-from edged.hub.workers.failover import AnyWorkerSlot, Group, GroupChoice
+from edged.hub.workers.failover import GroupChoice
+from edged.hub.workers.group import AnyWorkerSlot, Group
 from edged.hub.workers.remote_slot import RemoteWorkerSlot
-from edged.hub.workers.slot import WorkerSlot
+from edged.hub.workers.slot import STARTS_IN_S, WorkerSlot
+from edged.system.paths import cache_directory
 
 LOSSES = {"worker_lost", "fallback"}
 
@@ -48,7 +50,7 @@ class Supervisor:
 
     @property
     def is_fallback(self) -> bool:
-        """Return whether another group than the first one serves, or should."""
+        """Return whether another group than the first one serves, or should, since that one is lost."""
         return self._choice.is_fallback
 
     @property
@@ -156,8 +158,13 @@ class Supervisor:
         )
         if worker.host:
             return RemoteWorkerSlot(name, worker.device, recovery)
-        alone = worker.threads is None and worker.device.lower() != "numpy"
-        return WorkerSlot(name, worker.device, recovery, lambda: self._worker(name, index), alone=alone)
+        compiles = worker.device.lower() != "numpy"
+        return WorkerSlot(
+            *(name, worker.device, recovery, lambda: self._worker(name, index)),
+            alone=worker.threads is None and compiles,
+            compiles=compiles,
+            starts_in_s=STARTS_IN_S if _has_programs() else 0.0,
+        )
 
     def _camera(self, name: str) -> Child:
         return Child(f"camera/{name}", self._commands.camera(name), lambda: self._environment.of_camera(name))
@@ -167,6 +174,11 @@ class Supervisor:
             return self._spare.take(str(index))
 
         return Child(f"worker/{name}", self._commands.worker(index), self._environment.of_worker, take_spare)
+
+
+def _has_programs() -> bool:
+    """Return whether this host has compiled kernels of any network."""
+    return any((cache_directory() / "programs").glob("*"))
 
 
 def _settings(config: Config) -> list[tuple[Any, ...]]:
