@@ -25,7 +25,7 @@ logger = logging.getLogger("edged.export")
 
 COLUMNS = (
     "seq", "published_at", "captured_at", "node", "camera", "frame", "label", "score", "truth", "model", "device",
-    "total_s", "joules", "left", "top", "right", "bottom",
+    "total_s", "joules", "left", "top", "right", "bottom", "track",
 )  # fmt: skip
 TYPES = {  # in Parquet; all others are text
     "seq": "integer",
@@ -39,9 +39,10 @@ TYPES = {  # in Parquet; all others are text
     "top": "number",
     "right": "number",
     "bottom": "number",
+    "track": "integer",
 }
 NOTHING = None, None
-NO_SIDES = (None,) * 4
+NO_BOX = (None,) * 5
 ROWS = 10_000  # in memory at a time, and in one row group of a Parquet file
 
 
@@ -85,19 +86,21 @@ def rows(prediction: Prediction) -> Iterator[tuple[object, ...]]:
     A picture without boxes, or without labels, has one row, too.
     """
     if prediction.boxes:
-        yield from (_row(prediction, (box.label, box.score), box.box) for box in prediction.boxes)
+        yield from (_row(prediction, (box.label, box.score), (*box.box, box.track)) for box in prediction.boxes)
         return
     best = prediction.top[0] if prediction.top else None
-    yield _row(prediction, (best.label, best.score) if best else NOTHING, NO_SIDES)
+    yield _row(prediction, (best.label, best.score) if best else NOTHING, NO_BOX)
 
 
-def _row(prediction: Prediction, label_and_score: Sequence[object], sides: Sequence[object]) -> tuple[object, ...]:
+def _row(
+    prediction: Prediction, label_and_score: Sequence[object], sides_and_track: Sequence[object]
+) -> tuple[object, ...]:
     return (
         prediction.seq, prediction.published_at, prediction.captured_at,
         prediction.node, prediction.camera, prediction.frame,
         *label_and_score, prediction.truth,
         prediction.model.name, prediction.model.device,
-        prediction.seconds.total, prediction.energy.joules, *sides,
+        prediction.seconds.total, prediction.energy.joules, *sides_and_track,
     )  # fmt: skip
 
 

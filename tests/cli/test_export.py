@@ -78,7 +78,7 @@ def test_a_detectors_prediction_has_a_row_for_each_box(hub: HubEnd, tmp_path: Pa
     journal, out = tmp_path / "journal.sqlite", tmp_path / f"out.{form}"
     [first] = (prediction_from_json(each) for each in JournalReader(journal).since(None))
     boxes = (
-        Box(label="cat", index=1, score=0.75, box=(0.25, 0.5, 0.5, 1.0)),
+        Box(label="cat", index=1, score=0.75, box=(0.25, 0.5, 0.5, 1.0), track=7),
         Box(label="dog", index=2, score=0.5, box=(0.0, 0.0, 0.125, 0.25)),
     )
     found = replace(first, seq=1, boxes=boxes)
@@ -90,13 +90,13 @@ def test_a_detectors_prediction_has_a_row_for_each_box(hub: HubEnd, tmp_path: Pa
     table = (
         read_table(out).to_pylist() if form == "parquet" else list(csv.DictReader(out.read_text().splitlines()))
     )
-    sides = ("left", "top", "right", "bottom")
-    shown = [tuple(row[name] for name in ("seq", "label", "score", *sides)) for row in table]
+    names = ("seq", "label", "score", "left", "top", "right", "bottom", "track")
+    shown = [tuple(row[name] for name in names) for row in table]
     expected = [
-        (0, "yes", 1.0, None, None, None, None),
-        (1, "cat", 0.75, 0.25, 0.5, 0.5, 1.0),
-        (1, "dog", 0.5, 0.0, 0.0, 0.125, 0.25),
-        (2, None, None, None, None, None, None),
+        (0, "yes", 1.0, None, None, None, None, None),
+        (1, "cat", 0.75, 0.25, 0.5, 0.5, 1.0, 7),
+        (1, "dog", 0.5, 0.0, 0.0, 0.125, 0.25, None),
+        (2, None, None, None, None, None, None, None),
     ]
     texts = [tuple("" if value is None else str(value) for value in row) for row in expected]
     assert shown == (expected if form == "parquet" else texts)
