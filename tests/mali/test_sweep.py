@@ -19,9 +19,10 @@ pytestmark = pytest.mark.deep
 OF_BOARDS = ("t620", "t860", "g52", "g610")
 OF_HALVES = ("t620", "g52", "g610")  # T860 gets the code of T620
 # On Midgard these may leave room for one set of work-items of four: their tiles use what they load several
-# times; and `average_pool`, the last pool of a network, has fewer work-items than a core holds. All others
+# times; and `average_pool`, the last pool of a network, and `softmax` have few work-items. All others
 # leave room for half of the most that there may be; on Bifrost and Valhall one of two is half.
-MAY_BE_ALONE = {"average_pool", "conv_general", "conv_depthwise", "conv_frequencies", "conv_frequencies_input"}
+OF_FEW_ITEMS = {"average_pool", "softmax"}
+MAY_BE_ALONE = {*OF_FEW_ITEMS, "conv_general", "conv_depthwise", "conv_frequencies", "conv_frequencies_input"}
 SIZES = {"resnet50": 120, "resnet18": 224, "mobilenetv2": 224, "squeezenet1_1": 224, "digits": None}
 
 
