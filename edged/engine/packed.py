@@ -23,7 +23,7 @@ from edged.engine.planner import Plan
 from edged.errors import DeviceError
 from edged.model.model_part import ModelPart
 from edged.model.package import Input
-from edged.system.disk_cache import CacheEntries, Piece, code_sha256
+from edged.system.disk_cache import CacheEntries, Piece, code_sha256, read_once
 
 PAGE = 4096
 LARGEST_HALF = 65504
@@ -120,7 +120,7 @@ def packed_weights(
         plan = whole()
         content = _kept(kept, key, plan) if key else None
     if in_memory:
-        content = _in_memory([content] if content else _pieces(plan))
+        content = _in_memory(read_once(content) if content else _pieces(plan))
     return plan, _mapped(content, plan) if content else pack
 
 

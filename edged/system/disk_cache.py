@@ -10,7 +10,7 @@ import logging
 import mmap
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +25,7 @@ FORMAT = b"edged cache 2\n"  # change the number when the meaning of an entry ch
 ANY_FORMAT = re.compile(rb"edged (cache|program) \d+\n")
 CHECKSUM = slice(32, 64)
 HEADER = 4096  # a page: alignment in the content is alignment in memory
+AT_ONCE = 1 << 24  # bytes
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,19 @@ class CacheEntry:
         if not whole:
             log.warning("%s is damaged: building it again", self.path)
         return whole
+
+
+def read_once(content: memoryview, at_once: int = AT_ONCE) -> Iterator[memoryview]:
+    """Yield the content of a mapped entry in pieces of `at_once` bytes, which are whole pages.
+
+    Each leaves this process's memory before the next one comes: it stays in that of the system.
+    """
+    file = content.obj
+    assert isinstance(file, mmap.mmap)  # noqa: S101 - memoryview's type is wider
+    for begin in range(0, len(content), at_once):
+        piece = content[begin : begin + at_once]
+        yield piece
+        file.madvise(mmap.MADV_DONTNEED, HEADER + begin, len(piece))
 
 
 class CacheEntries:

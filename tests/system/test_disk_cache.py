@@ -3,11 +3,12 @@
 import logging
 import os
 from collections.abc import Callable
+from itertools import dropwhile
 from pathlib import Path
 
 import pytest
 
-from edged.system.disk_cache import FORMAT, HEADER, CacheEntries, code_sha256
+from edged.system.disk_cache import FORMAT, HEADER, CacheEntries, code_sha256, read_once
 
 
 def test_an_entry_is_checked_only_when_asked(tmp_path: Path) -> None:
@@ -55,6 +56,27 @@ def test_a_mapped_entry_outlives_its_file(tmp_path: Path) -> None:
 
     assert bytes(content or b"") == b"before"
     assert bytes(entries.load("key") or b"") == b"after, and longer"
+
+
+def test_an_entry_that_is_read_once_does_not_stay_in_memory(tmp_path: Path) -> None:
+    entries, pages = CacheEntries(tmp_path, "thing"), [bytes([page]) * HEADER for page in range(200)]
+    entries.save("key", pages)
+    content = entries.load("key")
+    assert content is not None
+    assert kilobytes_in_memory(tmp_path / "key.thing") >= 800
+
+    pieces = [bytes(piece) for piece in read_once(content, 7 * HEADER)]
+
+    assert b"".join(pieces) == b"".join(pages) == bytes(content[: 200 * HEADER])
+    list(read_once(content))
+    assert kilobytes_in_memory(tmp_path / "key.thing") < 100
+
+
+def kilobytes_in_memory(file: Path) -> int:
+    """How much of a mapped file this process holds."""
+    lines = iter(Path("/proc/self/smaps").read_text().splitlines())
+    rest = dropwhile(lambda line: str(file) not in line, lines)
+    return next(int(line.split()[1]) for line in rest if line.startswith("Rss:"))
 
 
 def test_the_least_used_makes_room(tmp_path: Path) -> None:
