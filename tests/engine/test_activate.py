@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from edged.engine.programs import compiler_options
 from edged.engine.variants.elementwise import ACTIVATE, ADD
 from edged.model import reference
 from edged.model.activations import FUNCTIONS, RELU, SIGMOID, Activation
@@ -48,7 +49,10 @@ def test_a_sigmoid_is_exact_to_a_few_units_in_the_last_place_also_where_it_nears
 
     found = lab.compute(ACTIVATE, Activate("activate", ("x",), "y", SIGMOID), [x], block=block)
 
-    assert np.abs(found * (1 + np.exp(-x.astype(np.float64))) - 1).max() < 4 * np.finfo(np.float32).eps
+    is_own = "-DCLANG_BUILTINS" in compiler_options(lab.device)
+    units = 4 if is_own else 4 + np.abs(x)  # a GPU rounds x · log2 e, which is a share of the power then
+    units_off = np.abs(found * (1 + np.exp(-x.astype(np.float64))) - 1) / np.finfo(np.float32).eps
+    assert (units_off < units).all()
 
 
 @pytest.mark.parametrize("kind", ["sigmoid", "silu"])
