@@ -92,3 +92,37 @@ def test_it_ends_where_the_first_is_ready_before_it(slots: tuple[WorkerSlot, Wor
     eventually(lambda: list(choice.step(now_ns())) and not second.children)
     assert choice.ready == {"first"}
     assert not choice.is_fallback
+
+
+def test_nothing_is_due_where_another_worker_of_the_group_answers(slots: tuple[WorkerSlot, WorkerSlot]) -> None:
+    first, second = slots
+    choice = GroupChoice([Group([[first, ready := slot("ready")]]), Group([[second]])])
+    process_of(choice, first)
+    child = process_of(choice, ready)
+    late = now_ns() + nanoseconds(STARTS_IN_S)
+    assert choice.next_due_ns() is not None
+
+    choice.is_ready("ready")
+
+    list(choice.step(late))
+    assert choice.next_due_ns() is None
+    assert second.rests
+    child.signal(SIGKILL)
+    eventually(partial(has_ended, child))
+
+
+def test_a_worker_that_cannot_stand_in_starts_again_after_a_pause(slots: tuple[WorkerSlot, WorkerSlot]) -> None:
+    first, second = slots
+    choice = GroupChoice([Group([[first]]), Group([[second]])])
+    process_of(choice, first)
+    list(choice.step(now_ns() + nanoseconds(STARTS_IN_S)))
+    for _ in range(2):  # at once at first
+        process_of(choice, second).signal(SIGKILL)
+        [lost] = eventually(lambda: list(choice.step(now_ns())))
+        assert lost.event == "worker_lost"
+
+    began_ns = now_ns()
+    assert second.due_ns is not None
+    assert choice.next_due_ns() == second.due_ns
+    process_of(choice, second)
+    assert now_ns() - began_ns > nanoseconds(0.1)

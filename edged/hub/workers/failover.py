@@ -72,9 +72,7 @@ class GroupChoice:
 
     def next_due_ns(self) -> int | None:
         """Return when `step` must be called at the latest."""
-        due_ns = [slot.due_ns for slot in self.all_slots]
-        if (group := self._stand_in) and not group.children:
-            due_ns.append(self.serving.overdue_ns)
+        due_ns = (*(slot.due_ns for slot in self.all_slots), self._stand_in_due_ns)
         return min((at for at in due_ns if at is not None), default=None)
 
     def is_ready(self, name: str) -> list[HubEvent]:
@@ -123,9 +121,17 @@ class GroupChoice:
         later = self.groups[self._index + 1 :] if self._index == self._wanted else ()
         return next((group for group in later if group.can_stand_in), None)
 
+    @property
+    def _stand_in_due_ns(self) -> int | None:
+        """Return when that group must be started; None: it need not."""
+        group = self._stand_in
+        if group is None or self.serving.works or not any(slot.rests for slot in group.slots):
+            return None
+        return self.serving.overdue_ns
+
     def _start_stand_in(self, now: int) -> None:
-        group, overdue_ns = self._stand_in, self.serving.overdue_ns
-        if group and not self.serving.works and overdue_ns is not None and now >= overdue_ns:
+        group, due_ns = self._stand_in, self._stand_in_due_ns
+        if group and due_ns is not None and now >= due_ns:
             group.wake()
 
     def _settle_stand_in(self) -> Iterator[HubEvent]:
@@ -181,7 +187,9 @@ class GroupChoice:
             raise ModelError(f"worker {slot.name} cannot use the model: its message is above")
         wanted = self.groups[self._wanted]
         others = [each for each in wanted.peers_of(slot) if each.ready or each.warming_up_s]
-        if slot not in wanted.slots or (loss.is_final and others):
+        if self._stand_in and slot in self._stand_in.slots:
+            what += f"; {_again(slot)}"
+        elif slot not in wanted.slots or (loss.is_final and others):
             what += f"; {_given_up(slot, loss.cause)} is tried again in {slot.give_up():g} s"
         elif loss.is_final and self._wanted + 1 < len(self.groups):
             return self._fall_back(slot, what, loss.cause)
