@@ -29,7 +29,7 @@ def test_a_device_that_hangs_too_often_gives_way_to_numpy_and_serves_again_once_
         first = first_device(daemon)
         assert seconds_until(lambda: device(daemon) == "NumPy", lambda: trigger("endless")) < WITHIN_S
         eventually(lambda: device(daemon) == first)
-        eventually(lambda: "local-1 has yielded its device" in daemon.log())
+        eventually(lambda: "local-1 has ended, since another one serves" in daemon.log())
         numbers = [each.seq for each in daemon.first(20)]
         assert numbers == list(range(numbers[0], numbers[0] + 20))
         assert conserves(daemon.stop())
@@ -84,7 +84,7 @@ def test_numpy_answers_while_kernels_are_compiled_and_no_frame_is_lost(tmp_path:
         assert device(daemon) == "NumPy"
         assert first_device(daemon) != "NumPy"
         assert "local-1 (device numpy) answers until it is ready" in daemon.log()
-        eventually(lambda: "local-1 has yielded its device" in daemon.log())
+        eventually(lambda: "local-1 has ended, since another one serves" in daemon.log())
         summary = daemon.stop()
     assert conserves(summary)
     assert {*summary["dropped"]} <= {"superseded", "shutdown"}

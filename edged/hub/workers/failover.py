@@ -206,7 +206,7 @@ class GroupChoice:
             slot.start()
             message = f"worker {slot.name} has ended, and starts again with other settings"
         else:
-            message = f"worker {slot.name} has yielded its device to another one"
+            message = f"worker {slot.name} has ended, since another one serves"
         return HubEvent("worker_retired", message, worker=slot.name)
 
     def _is_before(self, slot: AnyWorkerSlot) -> bool:
