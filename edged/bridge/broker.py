@@ -11,7 +11,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from edged.bridge.outbox import Outbox
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from paho.mqtt.client import Client
 
 KEEPALIVE_S = 15
-LONGEST_WAIT_S = 60  # between two attempts to connect; a connection that lasts so long has succeeded
+LONGEST_WAIT_S = 30  # between two attempts to connect
+LASTING_S = 10  # a connection that was accepted and lasts so long has succeeded
 AT_ONCE = 20  # messages that the broker has not acknowledged
 END_S = 2.0  # for what still waits at the end
 HEADER = 32  # bytes of a message beside topic and payload, at most
@@ -60,8 +60,10 @@ class Broker:
         self._settled = threading.Event()
         self._thread = threading.Thread(target=self._run, name="broker", daemon=True)
         # the rest belongs to the thread
-        self._client: Client | None = None  # while the broker has accepted its connection
+        self._present: Client | None = None  # the client that connects, or is connected
+        self._client: Client | None = None  # the same, while the broker has accepted its connection
         self._is_over = self._has_answered = False  # of the connection
+        self._accepted_s = math.inf  # when it was, by the monotonic clock
         self._unacknowledged: dict[int, MqttMessage] = {}  # by paho's number
         self._largest = math.inf  # bytes of a message that the broker takes
         self._problems: set[str] = set()  # that were reported since the last connection that lasted
@@ -99,9 +101,8 @@ class Broker:
     def _run(self) -> None:
         backoff = Backoff(longest_s=LONGEST_WAIT_S)
         while not self._stopping.is_set():
-            start_s = time.monotonic()
             self._connect_until_it_ends()
-            if time.monotonic() - start_s > LONGEST_WAIT_S:
+            if time.monotonic() - self._accepted_s > LASTING_S:
                 self._problems.clear()
                 backoff.succeeded()
             wait_s = backoff.failed()
@@ -111,8 +112,9 @@ class Broker:
 
     def _connect_until_it_ends(self) -> None:
         self._is_over = self._has_answered = False
+        self._accepted_s = math.inf
         host, port = self._config.host_and_port
-        client = self._new_client()
+        client = self._present = self._new_client()
         try:
             client.connect(host, port, KEEPALIVE_S)
         except OSError:
@@ -151,10 +153,15 @@ class Broker:
         return client
 
     def _later(self, call: Callable[..., None]) -> Callable[..., None]:
-        """Return a callback for paho that has `call` called by our thread, with the client and what it reports."""
-        return lambda client, _data, *reported: self._calls.put(partial(call, client, *reported))
+        """Return a callback for paho that has `call` called by our thread with what the client reports.
 
-    def _connected(self, client: "Client", _flags: Any, reason: Any, properties: Any) -> None:
+        A client reports the end of a silent connection twice; by then another one may have taken its place.
+        """
+        return lambda client, _data, *reported: self._calls.put(
+            lambda: call(*reported) if client is self._present else None
+        )
+
+    def _connected(self, _flags: Any, reason: Any, properties: Any) -> None:
         self._has_answered = True
         if reason.is_failure:
             if reason == "Unsupported protocol version":
@@ -162,16 +169,16 @@ class Broker:
             self._report(f"{self._config.address} rejects the connection: {reason}")
             return
         log.info("connected to %s", self._config.address)
-        self._client = client
+        self._client, self._accepted_s = self._present, time.monotonic()
         self._largest = getattr(properties, "MaximumPacketSize", math.inf)
         with self._lock:
             self._outbox.begin_again(self._unacknowledged.values())
         self._unacknowledged.clear()
         self._send()
 
-    def _disconnected(self, client: "Client", _flags: Any, reason: Any, _properties: Any) -> None:
+    def _disconnected(self, _flags: Any, reason: Any, _properties: Any) -> None:
         self._is_over = True
-        if self._client is client and reason.is_failure:
+        if self._client and reason.is_failure:
             self._report(f"the connection to {self._config.address} is lost: {reason}")
 
     def _disconnect(self) -> None:
@@ -197,8 +204,8 @@ class Broker:
         with self._lock:
             return self._outbox.take()
 
-    def _published(self, client: "Client", number: int, reason: Any, _properties: Any) -> None:
-        message = self._unacknowledged.pop(number, None) if client is self._client else None
+    def _published(self, number: int, reason: Any, _properties: Any) -> None:
+        message = self._unacknowledged.pop(number, None)
         if message and reason.is_failure:
             self._refuse(str(reason), message, str(reason))
         elif message:

@@ -52,6 +52,22 @@ def test_a_state_that_changes_while_the_broker_hangs_is_the_newest_one_afterward
             assert heard.last[TOPIC] == "closed"
 
 
+def test_a_broker_that_hangs_now_and_then_is_used_at_once_when_it_goes_on(
+    tmp_path: Path, port: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LASTING_S", 1)
+    caplog.set_level(logging.INFO, "edged.bridge")
+    with mosquitto(tmp_path, port, *OPEN) as process, connected(port):
+        for times in range(1, 4):
+            eventually(lambda times=times: caplog.text.count("connected to") == times)  # type: ignore[misc]
+            process.send_signal(signal.SIGSTOP)
+            eventually(lambda times=times: caplog.text.count("next attempt") == times)  # type: ignore[misc]
+            process.send_signal(signal.SIGCONT)
+        eventually(lambda: caplog.text.count("connected to") == 4)
+    assert re.findall(r"next attempt in (\d+) s", caplog.text)[:3] == ["1", "1", "1"]
+    assert "before it has answered" not in caplog.text
+
+
 @pytest.mark.deep
 def test_a_thousand_cameras_are_all_retained_and_again_by_a_broker_that_forgets_everything(
     tmp_path: Path, port: int

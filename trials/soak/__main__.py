@@ -66,12 +66,13 @@ class Soak:
             print(f"{time.strftime('%X')}  {fault.name}: not here and now", file=sys.stderr, flush=True)
             return
         seconds = self._setting.seconds_until_all_go_on(since, fault.bound_s)
-        print(f"{time.strftime('%X')}  {fault.name}: {seconds or float('nan'):.2f} s", file=sys.stderr, flush=True)
-        if seconds is None:
-            log = self._setting.daemon.log()[-2000:]
-            self.complaints.append(f"{fault.name}: not every camera goes on within {fault.bound_s:g} s\n{log}")
-        else:
+        if isinstance(seconds, float):
+            found = f"{seconds:.2f} s"
             self.recoveries[fault.name].append(seconds)
+        else:
+            found = f"{', '.join(sorted(seconds))}: no prediction within {fault.bound_s:g} s"
+            self.complaints.append(f"{fault.name}: {found}\n{self._setting.daemon.log()[-2000:]}")
+        print(f"{time.strftime('%X')}  {fault.name}: {found}", file=sys.stderr, flush=True)
         fault.heal(self._setting)
         while self._setting.complaints:
             found = self._setting.complaints.pop(0)

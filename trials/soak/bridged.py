@@ -14,6 +14,7 @@ from tests.e2e.witness import Keys
 from tests.eventually import eventually, free_port
 
 TOPICS = "edged/test"
+CURRENT_WITHIN_S = 15.0
 
 
 def has_bridge() -> bool:
@@ -54,13 +55,16 @@ class Bridged:
         self._broker.send_signal(signal.SIGCONT)
 
     def faults(self, cameras: list[str], since: float) -> list[str]:
-        """Wait until each camera is available and a prediction later than `since`, a wall time, has come.
+        """Wait until each camera is available and a prediction later than `since`, a wall time, has come, for 15 s.
 
         Return what is wrong with the bridge or with what the broker has.
         """
         with listener(self._port) as heard:
             try:
-                eventually(lambda: all(self._is_current(heard.last, camera, since) for camera in cameras))
+                eventually(
+                    lambda: all(self._is_current(heard.last, camera, since) for camera in cameras),
+                    CURRENT_WITHIN_S,
+                )
             except AssertionError:
                 return [f"the broker has {sorted(heard.last.items())}"]
         log = (self._folder / "bridge.log").read_text()

@@ -278,23 +278,24 @@ class Setting:
         """The child whose command holds all the words, once it runs."""
         return eventually(lambda: [each for each in self.daemon.children() if _says(each, words)], START_S)[0]
 
-    def seconds_until_all_go_on(self, since: float, within_s: float) -> float | None:
-        """From the wall time `since` until a later frame of every camera has been predicted; None: not in time.
+    def seconds_until_all_go_on(self, since: float, within_s: float) -> float | set[str]:
+        """From the wall time `since` until a later frame of every camera has been predicted; or who has none.
 
         `within_s` of the time that the machine gives us: where other programs take much of it, less their share.
         """
         index, waiting = len(self.raw.seen), set(self.config["cameras"])
         index = max(0, index - 500)  # some may have come while the fault was made
         given = GivenTime(time.time() - since)
-        while time.time() - since < within_s or given.seconds() < within_s:
+        while True:
             for seen in self.raw.seen[index:]:
                 fields, index = json.loads(seen.json), index + 1
                 if fields["captured_at"] > since and seen.boot not in self.ended:
                     waiting.discard(fields["camera"])
             if not waiting:
                 return given.seconds()
+            if time.time() - since > within_s and given.seconds() > within_s:
+                return waiting
             time.sleep(LOOK_S)
-        return None
 
     @property
     def runtime_folder(self) -> Path:
