@@ -134,7 +134,10 @@ class CameraConfig(Section):
         description="Cameras on USB or the board: the format of pixels requested. auto: mjpeg if `size` is above "
         "640×480, else what the driver chooses",
     )
-    fps: Positive | None = Field(None, description="Frames per second requested from the camera; synthetic: 30")
+    fps: Positive | None = Field(
+        None,
+        description="Frames per second requested from the camera, or in an image folder; synthetic: 30",
+    )
     poll_s: Positive = Field(
         1.0, description="A URL that gives one still picture for each request: seconds from one to the next"
     )
@@ -174,7 +177,8 @@ class CameraConfig(Section):
     pace: Literal["auto", "realtime", "fast"] = Field(
         "auto",
         description="Files only. realtime: at the recorded rate, older frames are replaced; fast: as quickly as "
-        "frames are answered, without replacement; auto: realtime for a video, fast for an image folder",
+        "frames are answered, without replacement; auto: realtime for a video and for an image folder with `fps`, "
+        "fast for a folder without",
     )
     at_end: Literal["stop", "loop"] = Field(
         "stop", description="What happens at the end of a video file or folder"

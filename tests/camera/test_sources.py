@@ -44,6 +44,8 @@ def test_folders_wait_for_grants_and_videos_where_the_config_says(tmp_path: Path
 
     assert is_paced_by_grants(config.CameraConfig(source=folder))
     assert not is_paced_by_grants(config.CameraConfig(source=folder, pace="realtime"))
+    assert not is_paced_by_grants(config.CameraConfig(source=folder, fps=2))
+    assert is_paced_by_grants(config.CameraConfig(source=folder, fps=2, pace="fast"))
     assert not is_paced_by_grants(config.CameraConfig(source=video))
     assert is_paced_by_grants(config.CameraConfig(source=video, pace="fast"))
     assert not is_paced_by_grants(config.CameraConfig(source="rtsp://cam/live", pace="fast"))

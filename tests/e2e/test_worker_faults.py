@@ -67,7 +67,7 @@ def test_a_picture_that_the_network_itself_answers_with_nan_is_dropped_alone(tmp
     for name, value in {"black": 0, "white": 255}.items():
         cv2.imwrite(str(tmp_path / "pictures" / f"{name}.png"), np.full((16, 16, 3), value, np.uint8))
     model = small_network(tmp_path / "overflows.onnx", largest=3e37)
-    camera = {"source": str(tmp_path / "pictures"), "at_end": "loop", "fps": 20}
+    camera = {"source": str(tmp_path / "pictures"), "at_end": "loop"}
     config = config_in(tmp_path, cameras={"demo": camera}, model={"path": str(model)})
     with run_edged(tmp_path, config=config) as daemon:
         daemon.first(1)

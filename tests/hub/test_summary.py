@@ -22,14 +22,18 @@ def test_only_the_newest_count() -> None:
     assert times.median_and_p99() == (4.0, 5.0)
 
 
-def line_of(dropped: dict[str, int]) -> str:
+def line_of(dropped: dict[str, int], last: str | None = "7") -> str:
     ledger = Ledger()
     ledger.greeted("run", CameraCount(captured=0, dropped={}))
     ledger.report(CameraCount(captured=sum(dropped.values()), dropped=dropped))
     camera = CameraTally()
-    camera.last, camera.since_line = prediction("7"), 30
+    camera.last, camera.since_line = prediction(last) if last else None, 30
     camera.total.add(0.0044)
     return camera_line("demo", 4, 1.0, tally=camera, ledger=ledger, state="")
+
+
+def test_a_detector_that_has_found_nothing_yet_shows_its_rate() -> None:
+    assert line_of({}, last=None).startswith("demo    30 fps  -  ")
 
 
 def test_a_status_line_names_the_reasons_of_drops_that_fit_80_columns() -> None:

@@ -55,7 +55,7 @@ class Bridged:
         self._broker.send_signal(signal.SIGCONT)
 
     def faults(self, cameras: list[str], since: float) -> list[str]:
-        """Wait until each camera is available and a prediction later than `since`, a wall time, has come, for 15 s.
+        """Wait until each camera is available and a prediction later than `since`, a wall time, has come.
 
         Return what is wrong with the bridge or with what the broker has.
         """

@@ -68,7 +68,7 @@ def _password(camera: config.CameraConfig) -> str | None:
 def is_paced_by_grants(camera: config.CameraConfig) -> bool:
     """Return whether each picture waits for a grant, instead of being replaced by a newer one."""
     kind = _kind(str(camera.source))
-    fast = camera.pace == "fast" or (camera.pace == "auto" and kind == "folder")
+    fast = camera.pace == "fast" or (camera.pace == "auto" and kind == "folder" and camera.fps is None)
     return fast and kind in ("video", "folder")
 
 

@@ -42,7 +42,7 @@ class Times:
 
 class CameraTally:
     def __init__(self) -> None:
-        self.last: Prediction | None = None  # with an answer
+        self.last: Prediction | None = None  # with an answer, and so a label
         self.last_frame = -1
         self.since_line = 0
         self.total = Times(RECENT)
@@ -127,10 +127,10 @@ def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, le
 
 def _camera_line(name: str, width: int, seconds: float, tally: CameraTally, dropped: str, state: str) -> str:
     start = f"{name:{width}}"
-    if not tally.since_line or not tally.last:
+    if not tally.since_line:
         return f"{start}  {state}; dropped {dropped}"
     middle, high = tally.total.median_and_p99() or (0.0, 0.0)
-    best = tally.last.top[0] if tally.last.top else None
+    best = tally.last.top[0] if tally.last else None
     right = share_right(tally.truth)
     return "  ".join(
         [
