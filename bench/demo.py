@@ -79,7 +79,7 @@ def measure_start(folder: Path, programs: Path, cached: str, machine: MachineSta
             cameras.append(daemon.child("camera"))
             return seconds
 
-        seconds, turn = machine.during(start, lambda: _standing_still(*cameras))
+        seconds, turn = machine.during(start, lambda: standing_still(*cameras))
     return Start(turn.state, turn.others, cached, seconds)
 
 
@@ -111,7 +111,7 @@ def measure_windows(
         return listener.predictions(seconds)
 
     for _ in range(count):
-        heard, turn = machine.during(look, lambda: _standing_still(daemon.child("camera")))
+        heard, turn = machine.during(look, lambda: standing_still(daemon.child("camera")))
         yield window(turn.state, turn.others, heard)
 
 
@@ -124,7 +124,7 @@ def window(state: str, others: float, heard: Sequence[tuple[float, Prediction]])
 
 
 @contextmanager
-def _standing_still(*cameras: psutil.Process) -> Iterator[None]:
+def standing_still(*cameras: psutil.Process) -> Iterator[None]:
     for camera in cameras:
         camera.suspend()
     time.sleep(STOP_S)

@@ -17,6 +17,7 @@ from edged.messages import (
     ClockRequest,
     FrameAnswer,
     Grant,
+    Hold,
     LinkMessage,
     RecorderHello,
     RecordRequest,
@@ -144,9 +145,9 @@ class CameraTrace:
 class HubRequests:
     """Requests of the hub at the other end of `link`; a new hub starts without any.
 
-    `wanted`: the size of frames; `granted`: how many more frames a camera that awaits grants may capture; `stop`:
-    the hub wants the process to end. `model`, `answers`: the model that answers, and answers not taken yet, of a
-    camera that awaits them.
+    `wanted`: the size of frames; `granted`: how many more frames a camera that awaits grants may capture;
+    `held_until_ns`: until when no worker takes a frame; `stop`: the hub wants the process to end. `model`,
+    `answers`: the model that answers, and answers not taken yet, of a camera that awaits them.
     """
 
     def __init__(
@@ -154,6 +155,7 @@ class HubRequests:
     ) -> None:
         self.wanted: Capture | None = None
         self.granted = 0
+        self.held_until_ns = 0
         self.model: ServedModel | None = None
         self.answers: list[FrameAnswer] = []
         self.stop: Stop | None = None
@@ -179,6 +181,7 @@ class HubRequests:
     def _greeting(self) -> CameraHello:
         """Return the hello for a hub that has sent nothing yet, or that is a new one."""
         self.wanted, self.granted, self.model = None, 0, None
+        self.held_until_ns = 0
         self.clock.forget()
         return self._hello()
 
@@ -194,6 +197,8 @@ class HubRequests:
                 self.diary.apply_request(message)
             case Grant(frames=frames):
                 self.granted += frames
+            case Hold(until_ns=until_ns):
+                self.held_until_ns = until_ns
             case ServedModel():
                 self.model = message
             case FrameAnswer():

@@ -73,7 +73,13 @@ class CameraProcess:
         self._link.close()
 
     def _hello(self) -> CameraHello:
-        return CameraHello(camera=self._name, run=self._run, awaits_grants=self._waits, count=self._state.count())
+        return CameraHello(
+            camera=self._name,
+            run=self._run,
+            awaits_grants=self._waits,
+            can_be_held=self._orders.clock.same_host and not self._waits,
+            count=self._state.count(),
+        )
 
     def _serve(self) -> bool:
         """Serve until the source or the process ends (True), or the source fails (False)."""
@@ -118,25 +124,35 @@ class CameraProcess:
         if self._state.source_opened():
             self._backoff.succeeded()
             self._report_changes()
-        region = prepare.region(captured.picture.pixels, self._camera.roi)
-        self._look_whether_frozen(captured, region)
-        number = self._state.captured()
-        refusal = self._gate.refusal(region, captured.at_ns) or self._send(number, captured, region, wanted)
+        if captured.read_ns < self._orders.held_until_ns:
+            number, refusal = self._state.captured(), "superseded"
+        else:
+            number, refusal = self._offer(captured, captured.picture.pixels, wanted)
         if refusal:
             self._state.dropped(refusal)
         self._orders.diary.picture(number, captured, refusal)
         return True
+
+    def _offer(self, captured: Captured, pixels: Pixels, wanted: Capture) -> tuple[int, str]:
+        """Return the number of a picture, and why it is not sent; empty if it is."""
+        region = prepare.region(pixels, self._camera.roi)
+        self._look_whether_frozen(captured, region)
+        number, size = self._state.captured(), (pixels.shape[1], pixels.shape[0])
+        refusal = self._gate.refusal(region, captured.at_ns)
+        return number, refusal or self._send(number, captured, region, size, wanted) or ""
 
     def _look_whether_frozen(self, captured: Captured, region: Pixels) -> None:
         frozen = self._freeze.frozen(captured.picture.pixels, captured.at_ns)
         if self._state.set_frozen(frozen, self._stillness.still(region, captured.at_ns)):
             self._report_changes()
 
-    def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
-        """Return why the frame could not be sent, or None."""
-        resize, (height, width) = self._camera.fit or wanted.resize, captured.picture.pixels.shape[:2]
+    def _send(
+        self, number: int, captured: Captured, region: Pixels, size: tuple[int, int], wanted: Capture
+    ) -> str | None:
+        """Return why the frame could not be sent, or None. `size`: width and height of the whole picture."""
+        resize = self._camera.fit or wanted.resize
         pixels = prepare.fitted(region, wanted.width, wanted.height, resize)
-        shown, place = prepare.shown((width, height), self._camera.roi, (wanted.width, wanted.height), resize)
+        shown, place = prepare.shown(size, self._camera.roi, (wanted.width, wanted.height), resize)
         captured_ns, captured_at, error_ns = self._orders.clock.to_hub_time(captured.at_ns, captured.at_s)
         frame = Frame(
             camera=self._name,

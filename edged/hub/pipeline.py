@@ -92,6 +92,8 @@ class Pipeline:
         unreachable = self._hand_out_jobs()
         if self.router.grants_frames:
             self._grant_frames()
+        while self.router.holds.changed:
+            self._cameras.hold(*self.router.holds.changed.popitem())
         return unreachable
 
     def _hand_out_jobs(self) -> list[str]:

@@ -20,6 +20,7 @@ from edged.messages.camera import (
     ClockRequest as ClockRequest,
     Frame as Frame,
     Grant as Grant,
+    Hold as Hold,
     RequestCount as RequestCount,
     Snapshot as Snapshot,
     SnapshotSettings as SnapshotSettings,

@@ -35,6 +35,9 @@ class CameraHello(Greeting, frozen=True):
         bool,
         Meta(description="Its frames are requests: it gets the model and each answer, and frames grow stale"),
     ] = False
+    can_be_held: Annotated[
+        bool, Meta(description="Runs on the hub's host, and drops pictures unprepared while the hub requests it")
+    ] = False
 
 
 class SnapshotSettings(Content, frozen=True):
@@ -78,6 +81,12 @@ class Grant(Message, frozen=True):
     """Hub to camera: capture more frames. Only a camera with `pace: fast` waits for grants."""
 
     frames: Annotated[Positive, Meta(description="Number of additional frames")]
+
+
+class Hold(Message, frozen=True):
+    """Hub to a camera on its host: drop pictures unprepared for a while, since no worker will take them."""
+
+    until_ns: Annotated[Count, Meta(description="By the monotonic clock of the host; 0: prepare all of them")]
 
 
 class Frame(Message, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from edged.messages.camera import (
     ClockRequest,
     Frame,
     Grant,
+    Hold,
     Snapshot,
 )
 from edged.messages.message import INVALID_JSON, Greeting, Message, versions_of
@@ -76,7 +77,7 @@ class ReloadAnswer(Message, frozen=True):
 
 
 LinkMessage = (
-    CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | Snapshot | CameraReport
+    CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Hold | Frame | Snapshot | CameraReport
     | ServedModel | FrameAnswer
     | WorkerHello | HelloRequest | Job | Scores | Features | JobFailed | IdleEnergy | OneLaunches
     | MeasureRequest | MeasureAnswer | Echo | AssignPart

@@ -1,3 +1,3 @@
 """Which protocol this edged speaks. Written by `make docs` from the messages: change those."""
 
-PROTOCOL = "9545c7fd"
+PROTOCOL = "0466f29b"

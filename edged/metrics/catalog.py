@@ -8,7 +8,7 @@ DROPPED = {  # of edged_frames_dropped_total and of the summary of `edged run`
     "unreadable": "camera: a picture that cannot be decoded",
     "link_full": "camera: the hub did not accept it at once",
     "late": "camera that serves requests: its answer was due while it waited for a worker",
-    "superseded": "hub, or camera that serves requests: a newer frame replaced it while it waited",
+    "superseded": "hub, or camera: a newer frame replaced it while it waited, or no worker would have taken it",
     "stale": "hub: older than max_age_s, before or after the prediction",
     "deadline": "hub: the worker exceeded deadline_s, and the frame was too old for a retry",
     "worker_lost": "hub: its worker (or the next segment's) was lost, and so was a second one, or it was too old",

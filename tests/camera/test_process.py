@@ -10,12 +10,14 @@ import cv2
 import numpy as np
 import pytest
 
-from edged.messages import Capture, SnapshotSettings, Stop
+from edged.messages import CameraCount, CameraReport, Capture, Hold, SnapshotSettings, Stop
 from edged.messages.preparation import Resize
 from edged.pictures.prepare import Region, fitted
 from tests.camera.hub_end import SIDE, grant, running_camera, unaccounted
 from tests.camera.pictures import plain, write_picture, write_video
 from tests.eventually import LIMIT_S, eventually
+
+NOTHING = CameraReport(camera="door", up=False, count=CameraCount(captured=0, dropped={}))
 
 
 def folder_of(path: Path, pictures: int) -> Path:
@@ -51,6 +53,22 @@ def test_a_camera_that_waits_reads_nothing_before_it_may(tmp_path: Path) -> None
         assert camera.hub.hello
         assert camera.hub.hello.awaits_grants
         assert camera.stop().count.captured == 0
+
+
+def test_a_camera_that_is_held_drops_its_pictures_unprepared(tmp_path: Path) -> None:
+    with running_camera(tmp_path, "door", "{source: 'synthetic:digits', size: [64, 48], fps: 200}") as camera:
+        eventually(camera.hub.has_frames)
+        assert camera.hub.hello
+        assert camera.hub.hello.can_be_held
+        camera.hub.send(Hold(until_ns=2**62))
+        eventually(lambda: (camera.hub.last_report() or NOTHING).count.dropped.get("superseded", 0) > 50)
+        seen = len(camera.hub.frames)
+
+        camera.hub.send(Hold(until_ns=0))
+        eventually(lambda: camera.hub.has_frames(seen + 10))
+        report = camera.stop()
+
+    assert unaccounted(report.count, len(camera.hub.frames)) == 0
 
 
 def test_an_unreadable_picture_is_counted_named_once_and_takes_no_grant(tmp_path: Path) -> None:

@@ -61,10 +61,17 @@ def hello_of(
     run: str = "first",
     waits: bool = False,
     is_asked: bool = False,
+    can_be_held: bool = False,
     protocol: str | int = PROTOCOL,
 ) -> CameraHello:
     """Of a process that has captured nothing yet."""
     count = CameraCount(captured=0, dropped={})
     return CameraHello(
-        camera=camera, run=run, count=count, awaits_grants=waits, awaits_answers=is_asked, protocol=protocol
+        camera=camera,
+        run=run,
+        count=count,
+        awaits_grants=waits,
+        awaits_answers=is_asked,
+        can_be_held=can_be_held,
+        protocol=protocol,
     )

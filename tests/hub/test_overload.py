@@ -18,17 +18,22 @@ SECONDS = 20
 
 
 class Overload:
-    """Three cameras at 60 frames a second, with a little jitter, and a worker that manages 20."""
+    """Three cameras at 60 frames a second, with a little jitter, and a worker that manages 20.
 
-    def __init__(self, seed: int) -> None:
+    `can_be_held`: the cameras prepare nothing while the hub requests it.
+    """
+
+    def __init__(self, seed: int, *, can_be_held: bool = False) -> None:
         self.chance = random.Random(seed)  # noqa: S311
         self.ends = [CameraEnd(name) for name in ("door", "gate", "hall")]
         names = [end.name for end in self.ends]
         self.router = Router(names, keep=1, max_age_ns=500 * MS, deadline_ns=2000 * MS)
         for name in names:
-            self.router.camera_started(hello_of(name))
+            self.router.camera_started(hello_of(name, can_be_held=can_be_held))
         self.router.worker_joins("local-0", Capacity(CREDIT, batch=1))
         self.next_frame_ns = [self.chance.randrange(FRAME_NS) for _ in self.ends]
+        self.held_until_ns = dict.fromkeys(names, 0)
+        self.prepared = 0
         self.in_hand: list[Assigned] = []
         self.done_ns = 0
         self.ages_ns: list[int] = []  # when a worker takes a frame
@@ -42,10 +47,19 @@ class Overload:
                 self.answer(now)
             for place, end in enumerate(self.ends):
                 if now == self.next_frame_ns[place]:
-                    self.router.frame_arrived(end.frame(now), now)
+                    self.deliver(end, now)
                     self.next_frame_ns[place] += self.chance.randint(FRAME_NS - 3 * MS, FRAME_NS)
             for assigned in self.router.assign_all(now):
                 self.take(assigned, now)
+            self.held_until_ns |= self.router.holds.changed
+            self.router.holds.changed.clear()
+
+    def deliver(self, end: CameraEnd, now: int) -> None:
+        if now < self.held_until_ns[end.name]:
+            end.drop("superseded")
+            return
+        self.prepared += 1
+        self.router.frame_arrived(end.frame(now), now)
 
     def take(self, assigned: Assigned, now: int) -> None:
         self.ages_ns.append(now - _frame(assigned).frame.captured_ns)
@@ -66,9 +80,10 @@ def _frame(assigned: Assigned) -> Held:
     return assigned.frames[0]
 
 
+@pytest.mark.parametrize("can_be_held", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_newest_frames_win_and_every_other_one_is_counted(seed: int) -> None:
-    overload = Overload(seed)
+def test_the_newest_frames_win_and_every_other_one_is_counted(seed: int, can_be_held: bool) -> None:
+    overload = Overload(seed, can_be_held=can_be_held)
     overload.run()
     # a frame is at most as old as its camera is slow, and waits in the worker's hands for one forward pass
     assert max(overload.ages_ns) <= FRAME_NS
@@ -80,3 +95,10 @@ def test_the_newest_frames_win_and_every_other_one_is_counted(seed: int) -> None
         ledger = overload.router.cameras[end.name].ledger
         assert ledger.captured == ledger.predicted + sum(ledger.dropped.values()) + ledger.pending
         assert ledger.dropped.keys() == {"superseded"}
+
+
+def test_cameras_that_can_be_held_prepare_what_will_be_taken() -> None:
+    overload = Overload(1, can_be_held=True)
+    overload.run()
+    assert len(overload.totals_ns) <= overload.prepared < 2.5 * len(overload.totals_ns)
+    assert sum(end.captured for end in overload.ends) > 8 * len(overload.totals_ns)

@@ -18,17 +18,24 @@ KINDS = (
 SLOWEST_WAIT_S = 10.0  # for a picture of a network camera that sends few
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Picture:
     """One image from a source.
 
-    `pixels`: uint8 [height, width, 3], RGB. `truth`: its label if the source knows it, else None. `late_ns`: how
-    long the picture was delayed before it arrived, if the source knows it.
+    `decoded`: its pixels, or what converts them, which is called at most once. `truth`: its label if the source
+    knows it, else None. `late_ns`: how long the picture was delayed before it arrived, if the source knows it.
     """
 
-    pixels: Pixels
+    decoded: Pixels | Callable[[], Pixels]
     truth: str | None = None
     late_ns: int = 0
+
+    @property
+    def pixels(self) -> Pixels:
+        """Return the pixels, uint8 [height, width, 3], RGB."""
+        if callable(self.decoded):
+            self.decoded = self.decoded()
+        return self.decoded
 
 
 class NoPictureError(Exception):

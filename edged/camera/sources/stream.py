@@ -5,6 +5,7 @@ Delays are measured by the camera's own clock: after a short stall, old pictures
 
 import socket
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -99,7 +100,7 @@ class LiveStream:
             what = "has stalled" if error.cause == "late" else "has ended"
             raise CameraError(f"{self._shown} {what}: {error}") from None
         self._pictures += 1
-        return Picture(self._video.pixels_of(frame), late_ns=self._late_ns(frame))
+        return Picture(partial(self._video.pixels_of, frame), late_ns=self._late_ns(frame))
 
     def close(self) -> None:
         video, self._video = self._video, None

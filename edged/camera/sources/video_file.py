@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -78,9 +79,7 @@ class VideoFile:
             self._skipped_s += max(0.0, self._at_s - before_s - LONGEST_GAP_S)
         if self._realtime:
             self._pace.wait_until(self._at_s - self._skipped_s)
-        pixels = cast(Pixels, frame.to_ndarray(format="rgb24"))
-        # turned as the file says that it is to be shown
-        return Picture(np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / QUARTER))))
+        return Picture(partial(_pixels_of, frame))
 
     @property
     def at_s(self) -> float:
@@ -130,6 +129,12 @@ class VideoFile:
         by_file, first = (frame.time or 0.0) - self._start_s, self._at_s < 0
         # some files carry no time stamps, or the same one again and again
         return max(by_file, 0.0) if first or by_file > self._at_s else self._at_s + self._interval_s
+
+
+def _pixels_of(frame: av.VideoFrame) -> Pixels:
+    """Return a picture as uint8 [H, W, 3] RGB, turned as the file says that it is to be shown."""
+    pixels = cast(Pixels, frame.to_ndarray(format="rgb24"))
+    return np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / QUARTER)))
 
 
 def _decoded(file: InputContainer, stream: VideoStream) -> Iterator[av.VideoFrame]:

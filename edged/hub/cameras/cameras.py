@@ -19,6 +19,7 @@ from edged.messages import (
     Capture,
     ClockRequest,
     Grant,
+    Hold,
     ModelInfo,
     Snapshot,
     Stop,
@@ -102,9 +103,14 @@ class Cameras:
         """Permit a camera that waits for room to capture so many more frames."""
         self._links.send(f"camera/{name}", Grant(frames=frames))
 
+    def hold(self, name: str, until_ns: int) -> None:
+        """Have a camera of this host drop its pictures unprepared until then; 0: prepare them all again."""
+        self._links.send(f"camera/{name}", Hold(until_ns=until_ns))
+
     def left(self, name: str) -> None:
         """Forget a camera whose process has ended."""
         self._greeted.pop(name, None)
+        self._router.camera_left(name)
         self.states.left(name)
 
     def sends_snapshots(self, name: str) -> bool:

@@ -4,10 +4,11 @@ A worker that runs a part of the network begins or ends at a cut, which has a na
 workers that begin with the image; the features of one that ends at a cut go to those that begin there.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 
 from edged.clock import nanoseconds
+from edged.hub.frames.holds import Holds
 from edged.hub.frames.jobs import Assigned, Capacity, Jobs
 from edged.hub.frames.ledger import Ledger
 from edged.hub.frames.queues import Held, PartialResult, Pixels, Slot, StageQueue, StageResult
@@ -47,6 +48,11 @@ class Waiting:
 
     def __bool__(self) -> bool:
         return bool(self._cameras)
+
+    @property
+    def names(self) -> Set[str]:
+        """Return the names of these cameras."""
+        return self._cameras.keys()
 
     def add(self, name: str, camera: Camera) -> None:
         """Record that a frame has entered its slot."""
@@ -120,6 +126,7 @@ class Router:
         self._waiting = Waiting()
         self.between = StageQueue()
         self.jobs = Jobs(self.between)
+        self.holds = Holds()
         self._on_dropped = on_dropped
         self.answers = 0  # jobs that workers have answered
         self.grants_frames = False  # there is, or was, a camera that waits for grants
@@ -145,6 +152,14 @@ class Router:
         camera.ages = hello.awaits_answers or not hello.awaits_grants
         self.grants_frames |= hello.awaits_grants
         camera.to_grant = self._keep - len(camera.slot) if hello.awaits_grants else 0
+        if hello.can_be_held:
+            self.holds.add(hello.camera)
+        else:
+            self.holds.remove(hello.camera)
+
+    def camera_left(self, name: str) -> None:
+        """Record that the process of a camera has ended; its frames that wait are still assigned."""
+        self.holds.remove(name)
 
     def camera_reported(self, name: str, counted: CameraCount) -> None:
         """Record a count that came without a frame."""
@@ -155,9 +170,19 @@ class Router:
         camera = self.cameras[held.frame.camera]
         if not camera.ledger.frame(held.frame.count):
             return
+        if self.holds.are_on:
+            self._watch_arrival(held, now_ns)
         superseded = camera.slot.add(held, now_ns, None if camera.waits else self._keep)
         self._waiting.add(held.frame.camera, camera)
-        self._drop(superseded, "superseded")
+        if superseded:
+            self.holds.frame_replaced(now_ns)
+            self._drop(superseded, "superseded")
+
+    def _watch_arrival(self, held: Held, now_ns: int) -> None:
+        """Hold cameras no more if a worker had nothing to do until this frame came."""
+        self.holds.frame_arrived(held.frame)
+        if not self._waiting and (worker := self.jobs.free_worker()) and not self.has_jobs(worker):
+            self.holds.turn_off(now_ns)
 
     def frame_unusable(self, name: str, counted: CameraCount) -> None:
         """Count a frame of the wrong size as lost; its camera may send another."""
@@ -189,6 +214,7 @@ class Router:
     def worker_left(self, worker: str, reason: str, now_ns: int) -> None:
         """Give up the jobs of a worker that is gone."""
         self.jobs.workers.pop(worker, None)
+        self.holds.turn_off(now_ns)
         for assigned in self.jobs.of(worker):
             self.give_up(assigned.job, reason, now_ns)
 
@@ -209,6 +235,8 @@ class Router:
         """
         assigned = self.jobs.answered(job, worker, now_ns)
         self.answers += assigned is not None
+        if self.holds.are_on and not self._waiting:
+            self.holds.none_wait(now_ns)
         return assigned
 
     def passed_on(self, assigned: Assigned, features: Pixels, leg: StageResult) -> None:
@@ -315,7 +343,10 @@ class Router:
         gathered_ns = self._waiting.gathered_ns(capacity, self._max_age_ns)
         if gathered_ns is None or now_ns < gathered_ns:
             return None
-        return self.jobs.hand(worker, self._waiting.take(capacity.batch, now_ns), now_ns, self._deadline_ns)
+        frames = self._waiting.take(capacity.batch, now_ns)
+        if self.holds.are_on:
+            self.holds.frames_taken(tuple(held.frame.camera for held in frames), self._waiting.names, now_ns)
+        return self.jobs.hand(worker, frames, now_ns, self._deadline_ns)
 
     def _next_part(self, now_ns: int) -> Assigned | None:
         """Return a job for a worker behind a cut. Frames that no worker can continue are run from the start."""
