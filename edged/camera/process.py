@@ -124,7 +124,8 @@ class CameraProcess:
         if self._state.source_opened():
             self._backoff.succeeded()
             self._report_changes()
-        if captured.read_ns < self._orders.held_until_ns:
+        is_held = captured.read_ns < self._orders.held_until_ns
+        if is_held and not self._orders.snapshots.is_due(captured.read_ns):
             number, refusal = self._state.captured(), "superseded"
         else:
             number, refusal = self._offer(captured, captured.picture.pixels, wanted)

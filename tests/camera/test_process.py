@@ -71,6 +71,19 @@ def test_a_camera_that_is_held_drops_its_pictures_unprepared(tmp_path: Path) -> 
     assert unaccounted(report.count, len(camera.hub.frames)) == 0
 
 
+def test_a_camera_that_is_held_still_sends_its_snapshots(tmp_path: Path) -> None:
+    wish = SnapshotSettings(every_s=0.05, width=32, quality=70, max_bytes=20_000)
+    with running_camera(tmp_path, "door", "{source: 'synthetic:digits', size: [64, 48], fps: 200}") as camera:
+        eventually(camera.hub.has_frames)
+        camera.hub.send(Hold(until_ns=2**62))
+        camera.hub.send(Capture(width=SIDE, height=SIDE, snapshot=wish))
+        eventually(lambda: camera.hub.has_frames(0) and len(camera.hub.snapshots) >= 3)
+        report = camera.stop()
+
+    assert report.count.dropped["superseded"] > 0
+    assert unaccounted(report.count, len(camera.hub.frames)) == 0
+
+
 def test_an_unreadable_picture_is_counted_named_once_and_takes_no_grant(tmp_path: Path) -> None:
     pictures = folder_of(tmp_path / "pictures", 2)
     (pictures / "broken.png").write_text("not a picture")  # sorts before label/
