@@ -115,6 +115,7 @@ class CameraProcess:
     def _capture(self, wanted: Capture) -> bool:
         try:
             captured = capture(self._source)
+            pixels = captured.picture.pixels if captured and not self._is_held(captured) else None
         except ImageError as error:
             self._skip_picture(str(error))
             return True
@@ -124,15 +125,19 @@ class CameraProcess:
         if self._state.source_opened():
             self._backoff.succeeded()
             self._report_changes()
-        is_held = captured.read_ns < self._orders.held_until_ns
-        if is_held and not self._orders.snapshots.is_due(captured.read_ns):
+        if pixels is None:
             number, refusal = self._state.captured(), "superseded"
         else:
-            number, refusal = self._offer(captured, captured.picture.pixels, wanted)
+            number, refusal = self._offer(captured, pixels, wanted)
         if refusal:
             self._state.dropped(refusal)
         self._orders.diary.picture(number, captured, refusal)
         return True
+
+    def _is_held(self, captured: Captured) -> bool:
+        """Return whether no worker would take the frame, and no snapshot is due."""
+        at_ns = captured.read_ns
+        return at_ns < self._orders.held_until_ns and not self._orders.snapshots.is_due(at_ns)
 
     def _offer(self, captured: Captured, pixels: Pixels, wanted: Capture) -> tuple[int, str]:
         """Return the number of a picture, and why it is not sent; empty if it is."""

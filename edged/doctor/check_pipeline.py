@@ -114,7 +114,8 @@ def _picture(source: "LiveStream | HttpCamera") -> "Picture":
     """Return the next picture that can be read."""
     while True:
         with suppress(ImageError):
-            if picture := source.read():
+            picture = source.read()
+            if picture and picture.pixels.size:
                 return picture
 
 

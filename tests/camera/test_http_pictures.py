@@ -87,11 +87,9 @@ def levels_of(source: HttpCamera, count: int = len(LEVELS)) -> list[int]:
 
 def level_of(source: HttpCamera) -> int:
     try:
-        picture = source.read()
+        return round(float(source.read().pixels.mean()) / 10) * 10
     except ImageError:
         return 0
-    assert picture
-    return round(float(picture.pixels.mean()) / 10) * 10
 
 
 def parts_of(how: Callable[[int], bytes]) -> bytes:

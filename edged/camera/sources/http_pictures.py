@@ -5,6 +5,7 @@ from http.client import HTTPException, HTTPResponse
 from typing import Literal
 
 from edged.camera.sources.http_answer import HttpCameraLink
+from edged.camera.sources.jpeg_decoder import JpegDecoder
 from edged.camera.sources.jpeg_parts import MOST_BYTES, START, JpegSplitter
 from edged.camera.sources.login import login_of, without_user
 from edged.camera.sources.network import without_secrets
@@ -13,7 +14,7 @@ from edged.camera.sources.stream import LiveStream, with_credentials
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.config import CameraTls
 from edged.config.camera import PASSWORD, USER
-from edged.errors import CameraError, ImageError
+from edged.errors import CameraError
 from edged.messages import USUAL_WAIT_S
 from edged.pictures.decode import decode_picture
 from edged.pictures.prepare import Pixels
@@ -147,22 +148,14 @@ class MotionJpeg:
         self.longest_wait_s = timeout_s or SLOWEST_WAIT_S
         self._splitter = JpegSplitter()
         self._splitter.add(first)
-        self._decoded_ns, self._arrived_ns = now_ns(), 0
+        self._decoder, self._arrived_ns = JpegDecoder(shown), 0
 
     def open(self) -> None:
         """Do nothing: the answer has begun."""
 
     def read(self) -> Picture:
         """Read the next picture; see `HttpCamera.read`."""
-        content = self._next()
-        try:
-            pixels = decode_picture(content, f"a picture of {self._shown}")
-        except ImageError as error:
-            if seconds_since(self._decoded_ns) > self.longest_wait_s:
-                raise CameraError(f"{self._shown} sends no complete picture any more: {error}") from None
-            raise
-        self._decoded_ns = now_ns()
-        return Picture(pixels)
+        return self._decoder.picture(self._next(), self.longest_wait_s)
 
     def close(self) -> None:
         """Do nothing: the connection is the camera's."""

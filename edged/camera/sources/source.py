@@ -22,8 +22,8 @@ SLOWEST_WAIT_S = 10.0  # for a picture of a network camera that sends few
 class Picture:
     """One image from a source.
 
-    `decoded`: its pixels, or what converts them, which is called at most once. `truth`: its label if the source
-    knows it, else None. `late_ns`: how long the picture was delayed before it arrived, if the source knows it.
+    `decoded`: its pixels, or what makes them when they are needed. `truth`: its label if the source knows it, else
+    None. `late_ns`: how long the picture was delayed before it arrived, if the source knows it.
     """
 
     decoded: Pixels | Callable[[], Pixels]
@@ -64,7 +64,8 @@ class Source(Protocol):
     def read(self) -> Picture | None:
         """Return the newest picture, or None at the end.
 
-        Raises CameraError when the source has failed, ImageError when one picture cannot be read and the next may.
+        Raises CameraError when the source has failed, ImageError when one picture cannot be read and the next may;
+        the pixels of a picture may raise both, too.
         """
 
     def close(self) -> None:

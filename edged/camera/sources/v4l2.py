@@ -8,13 +8,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from edged.camera.sources.jpeg_decoder import JpegDecoder
 from edged.camera.sources.source import Picture
-from edged.clock import now_ns, seconds_since
 from edged.config import PixelFormat
-from edged.errors import CameraError, DeviceError, ImageError
+from edged.errors import CameraError, DeviceError
 from edged.messages import USUAL_WAIT_S
-from edged.pictures.decode import decode_picture
-from edged.pictures.prepare import Pixels
 from edged.system.exclusive_lock import hold
 
 LARGEST_RAW = 640, 480  # up to here USB 2 carries 30 uncompressed pictures a second
@@ -44,7 +42,7 @@ class V4l2:
         self._path = Path(f"/dev/video{device}" if isinstance(device, int) else device)
         self._requested = dict(_requests(pixel_format, size, fps))
         self._capture: cv2.VideoCapture | None = None
-        self._jpegs: WholeJpegs | None = None
+        self._jpegs: JpegDecoder | None = None
 
     def open(self) -> None:
         """Open the device.
@@ -63,7 +61,7 @@ class V4l2:
             capture.set(key, value)
         self._capture = capture
         log.info("%s gives %s", self._path, _given(capture))
-        self._jpegs = WholeJpegs(capture, str(self._path)) if keep_jpegs_encoded(capture) else None
+        self._jpegs = JpegDecoder(str(self._path)) if keep_jpegs_encoded(capture) else None
 
     def read(self) -> Picture:
         """Read the next picture.
@@ -71,12 +69,12 @@ class V4l2:
         Raises CameraError when no picture comes within 2 s (see `edged.camera`) or the device is gone, ImageError
         for a truncated picture of a camera that gives Motion JPEG.
         """
-        pixels = None
+        picture = None
         if self._capture:
-            pixels = self._jpegs.read() if self._jpegs else picture_of(self._capture)
-        if pixels is None:
+            picture = picture_of(self._capture, self._jpegs)
+        if picture is None:
             raise CameraError(f"{self._path} delivers no more pictures: it is unplugged or stuck")
-        return Picture(pixels)
+        return picture
 
     def close(self) -> None:
         """Free the device for others."""
@@ -125,42 +123,19 @@ def _given(capture: cv2.VideoCapture) -> str:
     return f"{name} {width}×{height}, {capture.get(cv2.CAP_PROP_FPS):g} pictures/s"
 
 
-def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
-    """Return the next picture as uint8 [H, W, 3] RGB, or None (end, failure, nothing decoded)."""
-    good, pixels = capture.read()
-    if not good or pixels is None or pixels.size == 0:
-        return None
-    how = cv2.COLOR_GRAY2RGB if pixels.ndim == 2 or pixels.shape[2] == 1 else cv2.COLOR_BGR2RGB
-    return np.asarray(cv2.cvtColor(pixels, how), np.uint8)
+def picture_of(capture: cv2.VideoCapture, jpegs: JpegDecoder | None) -> Picture | None:
+    """Return the next picture, or None (end, failure, nothing decoded).
 
-
-class WholeJpegs:
-    """Reads a Motion JPEG capture, and rejects truncated pictures.
-
-    OpenCV itself completes a truncated picture without an error: with grey, or from the picture before.
+    `jpegs`: what decodes the pictures of a capture after `keep_jpegs_encoded`. OpenCV itself completes a truncated
+    one without an error: with grey, or from the picture before.
     """
-
-    def __init__(self, capture: cv2.VideoCapture, name: str) -> None:
-        """Read from `capture` after `keep_jpegs_encoded`. Its errors name `name`."""
-        self._capture, self._name = capture, name
-        self._decoded_ns = now_ns()
-
-    def read(self) -> Pixels | None:
-        """Read like `picture_of`.
-
-        Raises ImageError for a truncated picture, CameraError if no complete one has come for `USUAL_WAIT_S`.
-        """
-        good, content = self._capture.read()
-        if not good or content is None or content.size == 0:
-            return None
-        try:
-            pixels = decode_picture(content.tobytes(), f"a picture of {self._name}")
-        except ImageError as error:
-            if seconds_since(self._decoded_ns) > USUAL_WAIT_S:
-                raise CameraError(f"{self._name} sends no complete picture any more: {error}") from None
-            raise
-        self._decoded_ns = now_ns()
-        return pixels
+    good, content = capture.read()
+    if not good or content is None or content.size == 0:
+        return None
+    if jpegs:
+        return jpegs.picture(content.tobytes(), USUAL_WAIT_S)
+    how = cv2.COLOR_GRAY2RGB if content.ndim == 2 or content.shape[2] == 1 else cv2.COLOR_BGR2RGB
+    return Picture(lambda: np.asarray(cv2.cvtColor(content, how), np.uint8))
 
 
 def keep_jpegs_encoded(capture: cv2.VideoCapture) -> bool:
