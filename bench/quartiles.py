@@ -34,7 +34,7 @@ class Quartiles:
 
 
 def states_of(states: Iterable[str]) -> list[str]:
-    """Return the states of which there are turns enough: `two-core`, `two-core slow-wake`, `one-core`."""
+    """Return the states of which there are turns enough: `two-core`, `two-core apart`, `one-core`."""
     counts = Counter(state for state in states if state not in LEFT_OUT)
     slow_last = sorted(state for state, count in counts.items() if count >= FEWEST)
     return sorted(slow_last, key=lambda state: state.partition(" ")[0], reverse=True)

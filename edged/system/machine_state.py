@@ -5,8 +5,10 @@ all times with two threads double. So a probe multiplies small matrices before a
 processor and then on all of them, for 2.5 ms each. How many times as fast all are names the state: `two-core`,
 `one-core`. Then two threads wake each other for some milliseconds, on two processors and on one: where the first
 takes far longer, as when the hypervisor is slow to continue a processor that slept, the state is `two-core
-slow-wake`. A turn in which other processes took part of the processors is `disturbed`, one during which the state
-changed is `changed`; both are counted and left out.
+slow-wake`. At last a cache line goes from one of two processors to the other and back: where it takes 430 ns in
+place of 90, they have no third-level cache in common, and the state is `two-core apart`. A turn in which other
+processes took part of the processors is `disturbed`, one during which the state changed is `changed`; both are
+counted and left out.
 """
 
 import contextlib
@@ -29,6 +31,7 @@ import numpy as np
 import psutil
 
 from edged.errors import EdgedError
+from edged.system.handoff import handoff_s
 from edged.system.plain_text import counted
 
 LOOK_S = 0.0025  # of multiplications, on one processor and on all: not more than a short turn takes
@@ -36,6 +39,9 @@ FEWEST = 5  # products or pings of a look on a slow processor
 PINGS = 50  # round trips between two threads: some 30 µs each, 5 µs on one processor
 PINGS_S = 0.005  # longest time for them
 SLOW_WAKE = 10.0  # times the round trip on one processor; usual are 4 to 7
+APART_S = (
+    250e-9  # a cache line's way to another processor and back, without a common cache; usual are 80 to 170 ns
+)
 PRODUCT_S = 0.0002  # longest product: smaller matrices on slower processors
 SIDES = (128, 64, 32)  # three matrices of 64 kB stay in the second cache, even where two threads share one
 OTHERS = 0.08  # processors that other processes may keep busy
@@ -58,6 +64,7 @@ class Speed:
     `alone`: how many times as fast as that one all would be, each on a core of its own; 2.7 for two fast and four
     slow processors, of which each makes a sixth of a fast one's products.
     `wake`: round trip between threads that wake each other on two processors, by that on one; 1 for one processor.
+    `handoff_s`: a cache line's way from one of two processors to the other and back; 0: not known, or not two.
     """
 
     one: float
@@ -65,13 +72,15 @@ class Speed:
     processors: int
     alone: float
     wake: float = 1.0
+    handoff_s: float = 0.0
 
     @property
     def state(self) -> str:
         """Name the number of cores that explains it: one for each processor, for two of them, for four …
 
         A number between them has other reasons: all processors together have a lower clock than one. `slow-wake`:
-        a processor that slept is slow to continue, which delays each of many short launches.
+        a processor that slept is slow to continue, which delays each of many short launches. `apart`: what one
+        processor writes reaches the other by memory, which delays the layers that both compute.
         """
         cores = [self.processors]
         while cores[-1] > 1:
@@ -79,7 +88,8 @@ class Speed:
         ratio = max(self.every / self.one, 1e-9)
         explains = min(cores, key=lambda count: abs(math.log(ratio * self.processors / (self.alone * count))))
         slow = " slow-wake" if self.wake > SLOW_WAKE else ""
-        return f"{NUMBERS.get(explains, str(explains))}-core{slow}"
+        apart = " apart" if self.handoff_s > APART_S else ""
+        return f"{NUMBERS.get(explains, str(explains))}-core{apart}{slow}"
 
 
 @dataclass(frozen=True)
@@ -143,8 +153,8 @@ class MachineState:
         answer = self._output.readline()
         if not answer:
             raise EdgedError("the probe of the machine's state has ended; its error is printed above")
-        one, every, processors, alone, wake = answer.split()
-        return Speed(float(one), float(every), int(processors), float(alone), float(wake))
+        one, every, processors, *others = answer.split()
+        return Speed(float(one), float(every), int(processors), *map(float, others))
 
     def during(
         self, measure: Callable[[], T], standing_still: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -303,7 +313,8 @@ def serve() -> None:
         one = _multiply_on([fastest], side)
         every = _multiply_on(processors, side) if len(processors) > 1 else one
         wake = _wake_ratio(fastest, next((each for each in processors if each != fastest), fastest))
-        print(one, every, len(processors), alone, wake, flush=True)
+        apart_s = handoff_s(*processors) if len(processors) == 2 else 0.0
+        print(one, every, len(processors), alone, wake, apart_s, flush=True)
 
 
 def _times_the_fastest(each: Sequence[float]) -> float:

@@ -48,6 +48,9 @@ ALONE, SHARED, SLOW = Speed(85, 165, 2, 2.0), Speed(85, 92, 2, 2.0), Speed(85, 1
         (Speed(85, 165, 2, 2.0, wake=7.2), "two-core"),
         (Speed(85, 165, 2, 2.0, wake=16.0), "two-core slow-wake"),
         (Speed(85, 92, 2, 2.0, wake=16.0), "one-core slow-wake"),
+        (Speed(85, 165, 2, 2.0, handoff_s=170e-9), "two-core"),
+        (Speed(85, 165, 2, 2.0, handoff_s=430e-9), "two-core apart"),
+        (Speed(85, 165, 2, 2.0, wake=16.0, handoff_s=430e-9), "two-core apart slow-wake"),
     ],
 )
 def test_a_state_is_named_by_the_cores_that_the_processors_are_worth(speed: Speed, state: str) -> None:
