@@ -80,6 +80,21 @@ def test_all_holds_end_when_no_frame_waits_for_a_worker() -> None:
     assert busy.router.holds.changed == dict.fromkeys([camera.name for camera in busy.ends], 0)
 
 
+def test_a_frame_that_was_on_its_way_when_its_camera_was_held_is_not_taken_when_it_is_old() -> None:
+    busy = Busy("door", "yard", "gate", "hall")
+    busy.run(3.0)
+    held = next(camera for camera in busy.ends if busy.until_ns[camera.name] > busy.now)
+    camera = busy.router.cameras[held.name]
+
+    busy.router.frame_arrived(held.frame(busy.now), busy.now)
+
+    assert not len(camera.slot)
+    assert (
+        camera.ledger.captured
+        == camera.ledger.predicted + sum(camera.ledger.dropped.values()) + camera.ledger.pending
+    )
+
+
 def test_a_camera_of_another_host_is_never_held_but_has_its_turn() -> None:
     busy = Busy("door", remote=("far", "farther"))
     busy.run(3.0)

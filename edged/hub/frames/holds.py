@@ -76,13 +76,18 @@ class Holds:
         if camera := self._cameras.get(frame.camera):
             camera.sent(frame)
 
+    def is_held(self, name: str, now_ns: int) -> bool:
+        """Return whether a camera is held."""
+        camera = self._cameras.get(name)
+        return camera is not None and camera.until_ns > now_ns
+
     def frames_taken(self, names: tuple[str, ...], waiting: Set[str], now_ns: int) -> None:
         """Record the cameras of the frames that a worker has taken; of those in `waiting` a frame still waits."""
         if self._took_ns is not None:
             sample = (now_ns - self._took_ns) / len(names)
             self._take_ns += (SMOOTH if self._take_ns else 1) * (sample - self._take_ns)
         self._took_ns = now_ns
-        held = {name for name, camera in self._cameras.items() if camera.until_ns > now_ns}
+        held = {name for name in self._cameras if self.is_held(name, now_ns)}
         ahead = len(waiting | held)
         for turn, name in enumerate(names, 1):
             camera = self._cameras.get(name)

@@ -170,19 +170,24 @@ class Router:
         camera = self.cameras[held.frame.camera]
         if not camera.ledger.frame(held.frame.count):
             return
-        if self.holds.are_on:
-            self._watch_arrival(held, now_ns)
+        if self.holds.are_on and self._is_of_held_camera(held, now_ns):
+            self._drop([held], "superseded")
+            return
         superseded = camera.slot.add(held, now_ns, None if camera.waits else self._keep)
         self._waiting.add(held.frame.camera, camera)
         if superseded:
             self.holds.frame_replaced(now_ns)
             self._drop(superseded, "superseded")
 
-    def _watch_arrival(self, held: Held, now_ns: int) -> None:
-        """Hold cameras no more if a worker had nothing to do until this frame came."""
+    def _is_of_held_camera(self, held: Held, now_ns: int) -> bool:
+        """Return whether a frame was on its way when its camera was held: it would be old when it is taken.
+
+        No camera is held any more if a worker had nothing to do until this frame came.
+        """
         self.holds.frame_arrived(held.frame)
         if not self._waiting and (worker := self.jobs.free_worker()) and not self.has_jobs(worker):
             self.holds.turn_off(now_ns)
+        return self.holds.is_held(held.frame.camera, now_ns)
 
     def frame_unusable(self, name: str, counted: CameraCount) -> None:
         """Count a frame of the wrong size as lost; its camera may send another."""
