@@ -142,14 +142,14 @@ class CameraProcess:
     def _offer(self, captured: Captured, pixels: Pixels, wanted: Capture) -> tuple[int, str]:
         """Return the number of a picture, and why it is not sent; empty if it is."""
         region = prepare.region(pixels, self._camera.roi)
-        self._look_whether_frozen(captured, region)
+        self._look_whether_frozen(pixels, region, captured.at_ns)
         number, size = self._state.captured(), (pixels.shape[1], pixels.shape[0])
         refusal = self._gate.refusal(region, captured.at_ns)
         return number, refusal or self._send(number, captured, region, size, wanted) or ""
 
-    def _look_whether_frozen(self, captured: Captured, region: Pixels) -> None:
-        frozen = self._freeze.frozen(captured.picture.pixels, captured.at_ns)
-        if self._state.set_frozen(frozen, self._stillness.still(region, captured.at_ns)):
+    def _look_whether_frozen(self, pixels: Pixels, region: Pixels, at_ns: int) -> None:
+        frozen = self._freeze.frozen(pixels, at_ns)
+        if self._state.set_frozen(frozen, self._stillness.still(region, at_ns)):
             self._report_changes()
 
     def _send(

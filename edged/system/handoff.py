@@ -30,7 +30,7 @@ def handoff_s(first: int, second: int) -> float:
         if child == 0:
             _answer(line, second)
         try:
-            _work_on(first)
+            work_on(first)
             there_and_back_s, alone_s = _least_s(line, ANSWERED), _least_s(line, ASKED)
         finally:
             os.kill(child, signal.SIGKILL)
@@ -42,7 +42,7 @@ def handoff_s(first: int, second: int) -> float:
 def _answer(line: memoryview, processor: int) -> NoReturn:
     """Answer each value, in a process of its own, which ends with it, or if none comes."""
     try:
-        _work_on(processor)
+        work_on(processor)
         spins = range(SPINS)
         for number in range(ROUNDS):
             value = number % 255 + 1
@@ -72,7 +72,7 @@ def _least_s(line: memoryview, answer: int) -> float:
     return sorted(times)[len(times) * LEAST // 100] / 1e9
 
 
-def _work_on(processor: int) -> None:
+def work_on(processor: int) -> None:
     """Bind this thread to a processor, unless it was switched off meanwhile."""
     with suppress(OSError):
         os.sched_setaffinity(0, {processor})

@@ -31,7 +31,7 @@ import numpy as np
 import psutil
 
 from edged.errors import EdgedError
-from edged.system.handoff import handoff_s
+from edged.system.handoff import handoff_s, work_on
 from edged.system.plain_text import counted
 
 LOOK_S = 0.0025  # of multiplications, on one processor and on all: not more than a short turn takes
@@ -335,12 +335,12 @@ def _round_trip_s(first: int, second: int) -> float:
     times: list[float] = []
 
     def answer() -> None:
-        _work_on(second)
+        work_on(second)
         while os.read(pinged, 1):
             os.write(pong, b".")
 
     def ask() -> None:
-        _work_on(first)
+        work_on(first)
         until = time.perf_counter() + PINGS_S
         while len(times) < FEWEST or (len(times) < PINGS and time.perf_counter() < until):
             start = time.perf_counter()
@@ -364,18 +364,12 @@ def _run_together(*parts: Callable[[], None]) -> None:
         thread.join()
 
 
-def _work_on(processor: int) -> None:
-    """Bind this thread to a processor, unless it was switched off meanwhile."""
-    with contextlib.suppress(OSError):
-        os.sched_setaffinity(0, {processor})
-
-
 def _multiply_on(processors: Sequence[int], side: int) -> float:
     """Return the GFLOP/s of a thread on each of them, together."""
     begin, speeds = threading.Barrier(len(processors)), [0.0] * len(processors)
 
     def multiply(index: int) -> None:
-        _work_on(processors[index])
+        work_on(processors[index])
         speeds[index] = _speed(begin, side)
 
     _run_together(*(partial(multiply, index) for index in range(len(processors))))

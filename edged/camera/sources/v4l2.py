@@ -66,8 +66,8 @@ class V4l2:
     def read(self) -> Picture:
         """Read the next picture.
 
-        Raises CameraError when no picture comes within 2 s (see `edged.camera`) or the device is gone, ImageError
-        for a truncated picture of a camera that gives Motion JPEG.
+        Raises CameraError when no picture comes within 2 s (see `edged.camera`) or the device is gone. The pixels
+        of a truncated picture of Motion JPEG raise ImageError.
         """
         picture = None
         if self._capture:
