@@ -8,6 +8,7 @@ GROUPS = {
         "init": "write a config for the camera and the model of this host, and check it",
         "run": "start the daemon: cameras, workers, prediction stream, metrics",
         "check": "validate a config, its addresses, and its model on each device; list what would run",
+        "compile": "compile the kernels of a config ahead, so that the next start need not",
         "reload": "reload the config of the running daemon",
         "doctor": "diagnose this board and its config, and print the commands that fix them",
         "devices": "list OpenCL devices, cameras and power sensors",

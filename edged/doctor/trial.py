@@ -1,5 +1,7 @@
 """Try a worker: open the model on its device as the daemon would, compare it with the reference, and run it.
 
+What is compiled meanwhile stays in the cache of the user, where the daemon of the same user finds it.
+
 `python -m edged.doctor.trial` is the process that does so, since a driver may end the one that compiles for it.
 """
 
@@ -39,10 +41,11 @@ class TriedWorker:
     is_compared: bool
 
 
-def try_worker(config: Config, index: int) -> TriedWorker:
+def try_worker(config: Config, index: int, *, compose: bool = False) -> TriedWorker:
     """Try `config.workers[index]`, one on OpenCL in another process.
 
-    Raises DeviceError, also if that process ends or takes longer than `LIMIT_S`, ModelError, MemoryError.
+    compose: also compile its one launch, which a worker does while it serves. Raises DeviceError, also if that
+    process ends or takes longer than `LIMIT_S`, ModelError, MemoryError.
     """
     if is_numpy(config.workers[index]):
         return _tried(config, index)
@@ -51,6 +54,7 @@ def try_worker(config: Config, index: int) -> TriedWorker:
         "parent": os.getpid(),
         "config": config.model_dump_json(),
         "index": index,
+        "compose": compose,
         "level": "debug" if is_verbose else "error",  # the result has what a worker warns of
         "notes": are_notes_printed(),
     }
@@ -78,10 +82,12 @@ def _answer(request: str, device: str) -> Mapping[str, Any]:
     return answer
 
 
-def _tried(config: Config, index: int) -> TriedWorker:
+def _tried(config: Config, index: int, *, compose: bool = False) -> TriedWorker:
     worker, model = config.workers[index], load_model(config.model, lazily=True)
     DriverChoice(config, index, model).take()
     ready = make_ready(part_of(model, *config.ends_of(index)), worker, cache_directory() / "programs")
+    if compose:
+        ready.runtime.compose()
     ready.runtime.close()
     return TriedWorker(ready.excluded_variants, ready.is_compared)
 
@@ -97,7 +103,7 @@ def main() -> None:
     limit_threads(config.workers[index].threads)
     try:
         with compiling_shown():
-            answer = asdict(_tried(config, index))
+            answer = asdict(_tried(config, index, compose=request["compose"]))
     except (EdgedError, MemoryError) as error:
         answer = {"problem": str(error) or "out of memory"}
     print(json.dumps(answer))

@@ -25,6 +25,7 @@ ExecReload=
 ExecReload={EDGED} reload /etc/edged/edged.yaml
 """,
     "edged-worker.service": f"ExecStart={EDGED} worker --config /etc/edged/edged.yaml\n",
+    "edged-compile.service": f"ExecStart={EDGED} compile /etc/edged/edged.yaml\n",
     "edged-camera@.service": f"ExecStart={EDGED} camera %i --config /etc/edged/edged.yaml\n",
 }
 FOR_TESTS = f"""[Service]

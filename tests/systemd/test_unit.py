@@ -16,6 +16,7 @@ OTHERS = (
     "edged-bridge@.service",
     "edged-fleet.service",
     "edged-view.service",
+    "edged-compile.service",
 )
 NEEDED = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 
@@ -75,11 +76,11 @@ def test_the_other_units_are_hardened_as_the_daemon_is(name: str) -> None:
 
 
 def test_a_camera_may_open_no_gpu_and_a_worker_no_camera_and_a_bridge_or_page_neither() -> None:
-    worker, camera, bridge, fleet, view = ((UNITS / name).read_text() for name in OTHERS)
+    worker, camera, bridge, fleet, view, compiles = ((UNITS / name).read_text() for name in OTHERS)
     for text in (bridge, view):
         assert "DeviceAllow" not in text
         assert "PrivateDevices=yes" in text
-    assert "char-81" not in worker + fleet
+    assert "char-81" not in worker + fleet + compiles
     assert not any(device in camera for device in ("char-226", "dma_heap", "mali"))
 
 

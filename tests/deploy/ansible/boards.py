@@ -104,7 +104,7 @@ def boards(folder: Path, *names: str) -> Iterator[Boards]:
     with ExitStack() as stack:
         for name in names:
             place = folder / f"{name}.machine"
-            for service in ("edged.service", "edged-worker.service"):
+            for service in ("edged.service", "edged-worker.service", "edged-compile.service"):
                 drop_in = place / f"stage/etc/systemd/system/{service}.d/for-tests.conf"
                 drop_in.parent.mkdir(parents=True)
                 drop_in.write_text(IN_A_HOME)

@@ -41,6 +41,7 @@ def test_boards_are_installed_and_upgraded_one_by_one_and_a_bad_release_ends_at_
             "User=edged",
             "ActiveState=active",
         ]
+        assert "/etc/edged/edged.yaml: " in fleet.run("two", "journalctl", "--unit=edged-compile", "--output=cat")
 
         # when it is run again: nothing changes, and nothing is started again
         before = [fleet.run(name, "systemctl show edged --property=MainPID") for name in fleet.names]

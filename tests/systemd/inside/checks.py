@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import pwd
 import signal
 import time
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,7 @@ from tests.systemd.inside.unit import (
     wait_until_ready_again,
 )
 
+PROGRAMS = Path("/var/cache/edged/programs")
 KILLS = int(os.environ.get("EDGED_KILLS", "100"))
 
 
@@ -68,6 +70,20 @@ def test_opencl_works_hardened_though_no_memory_may_be_written_and_executed() ->
     since = start()
     assert "on numpy" not in prop("StatusText").lower(), text(since)
     assert prop("MemoryDenyWriteExecute") == "yes"
+
+
+@pytest.mark.skipif(not list(Path("/etc/OpenCL/vendors").glob("*.icd")), reason="no OpenCL runtime is installed")
+def test_what_is_compiled_ahead_of_a_start_is_in_the_cache_of_the_service() -> None:
+    systemctl("stop", "edged")
+    config = json.loads(CONFIG.read_text())
+    CONFIG.write_text(json.dumps({**config, "model": {"name": "digits"}, "workers": [{"device": "cpu"}]}))
+    before = set(PROGRAMS.glob("*"))
+    assert systemctl("start", "edged-compile").returncode == 0
+    compiled = set(PROGRAMS.glob("*")) - before
+    assert {path.stat().st_uid for path in compiled} == {pwd.getpwnam("edged").pw_uid}
+    since = start()
+    assert "compiling" not in text(since)
+    assert "on numpy" not in prop("StatusText").lower(), text(since)
 
 
 def test_the_journal_knows_what_is_an_event_and_what_a_warning() -> None:

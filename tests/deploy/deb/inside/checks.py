@@ -115,8 +115,10 @@ def test_an_upgrade_restarts_it_and_keeps_config_journal_taught_versions_and_tun
     kept = content_of(taught, tuned)
     before, hub = newest_seq(), prop("MainPID")
 
-    run("dpkg", "--install", SECOND)
+    said = run("dpkg", "--install", SECOND)
 
+    assert "compiling the kernels of this version; until then the version before goes on" in said
+    assert run("systemctl", "show", "edged-compile", "--property=Result", "--value").strip() == "success"
     eventually(lambda: prop("ActiveState") == "active" and prop("MainPID") != hub, START_S)
     assert json.loads(CONFIG.read_text()) == SERVED
     assert len(kept) == 9
