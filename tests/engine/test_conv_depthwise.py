@@ -39,10 +39,24 @@ def test_any_window_equals_the_reference(lab: Lab, case: Case) -> None:
     case.check(lab, CONV_DEPTHWISE)
 
 
-def test_neighbouring_pixels_at_a_time_and_several_rows_give_the_same(lab: Lab) -> None:
-    conv = case((10, 10), (11, 13), (5, 3), strides=(2, 1), pads=(2, 0, 1, 1), groups=10, frames=2, residual=True)
+@pytest.mark.parametrize("strides", [(2, 1), (1, 2), (2, 4)])
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_neighbouring_pixels_at_a_time_and_several_rows_give_the_same(
+    lab: Lab, strides: tuple[int, int], dilation: int
+) -> None:
+    conv = case(
+        (10, 10),
+        (11, 13),
+        (5, 3),
+        strides=strides,
+        pads=(2, 2, 1, 3),
+        dilations=(1, dilation),
+        groups=10,
+        frames=2,
+        residual=True,
+    )
 
-    for tile, band in ((1, 1), (5, 2), (12, 5)):
+    for tile, band in ((1, 1), (2, 2), (4, 5)):
         found = lab.compute(CONV_DEPTHWISE, conv.conv, conv.inputs, parameters={"TILE": tile, "BAND": band})
 
         assert_close(found, conv.expected())

@@ -19,8 +19,10 @@ MOST_STEPS = 255  # of a weight, and of the input, from zero
 
 
 def _can_compute(site: Site[QuantizedConv]) -> bool:
-    *_, height, width = site.operator.weight.shape
-    return is_depthwise(site) and height * width * MOST_STEPS**2 <= LARGEST_EXACT
+    conv = site.operator
+    *_, height, width = conv.weight.shape
+    largest = height * width * MOST_STEPS**2 + int(np.abs(conv.bias.astype(np.int64)).max(initial=0))
+    return is_depthwise(site) and largest <= LARGEST_EXACT
 
 
 def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch, ...]:
@@ -29,7 +31,7 @@ def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch
     arguments: tuple[Argument, ...] = (
         source,
         Weights(lambda: pack_depthwise(site)),
-        Weights(lambda: pack_by_channel(site, conv.bias), whole=np.int32),
+        Weights(lambda: pack_by_channel(site, conv.bias)),
         Weights(lambda: pack_by_channel(site, conv.factor)),
         target,
         *residual,
