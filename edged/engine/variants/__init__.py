@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from edged.engine.variants.channels import CONCAT, REDUCE_CHANNELS, SELECT_CHANNELS, SOFTMAX
+from edged.engine.variants.channels import CONCAT, PERMUTE_CHANNELS, REDUCE_CHANNELS, SELECT_CHANNELS, SOFTMAX
 from edged.engine.variants.conv_bfloat16 import CONV_BFLOAT16
 from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
 from edged.engine.variants.conv_frequencies import CONV_FREQUENCIES
@@ -70,6 +70,6 @@ VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
     QuantizedConv: (QUANTIZED_DEPTHWISE, QUANTIZED_DOT, QUANTIZED_VECTOR, QUANTIZED_NAIVE),
     Rearrange: (REARRANGE,),
     ReduceChannels: (REDUCE_CHANNELS,),
-    SelectChannels: (SELECT_CHANNELS,),
+    SelectChannels: (PERMUTE_CHANNELS, SELECT_CHANNELS),
     Softmax: (SOFTMAX,),
 }

@@ -1,8 +1,10 @@
 """Operators on the channels of each pixel: concatenate, select, reduce to one number, softmax."""
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch, Weights
@@ -12,6 +14,8 @@ from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Concat, ReduceChannels, SelectChannels, Softmax
 from edged.model.reference import REDUCTIONS
 
+PERMUTED_BLOCKS = (8, 16)  # channels whose lanes an instruction of AVX2, or of AVX-512, permutes
+MOST_SOURCES = 4  # more cost as much as channels one by one
 REDUCTION_NUMBERS = {kind: number for number, kind in enumerate(REDUCTIONS)}  # as `reduce_channels.cl` has them
 
 
@@ -52,12 +56,56 @@ CONCAT = Variant("concat", _concat, can_compute=same_blocks)
 
 def _select_channels(site: Site[SelectChannels], parameters: Parameters) -> tuple[Launch, ...]:
     order = site.operator.order
-    is_in_a_row = same_blocks(site) and order == tuple(range(order[0], order[0] + len(order)))
-    defines = {"FIRST_CHANNEL": order[0] if is_in_a_row else -1}
+    defines = {"FIRST_CHANNEL": order[0] if _move_in_a_row(site) else -1}
     return (with_constants("select_channels", site, Weights(lambda: np.array(order, np.float32)), defines),)
 
 
+def _move_in_a_row(site: Site[SelectChannels]) -> bool:
+    order = site.operator.order
+    return same_blocks(site) and order == tuple(range(order[0], order[0] + len(order)))
+
+
 SELECT_CHANNELS = Variant("select_channels", _select_channels)
+
+
+def _can_permute(site: Site[SelectChannels]) -> bool:
+    """Return whether a CPU may have the instruction, and each block of the output reads few of the input's."""
+    may_have_it = site.device.kind == "cpu" and site.output.block in PERMUTED_BLOCKS
+    is_mixed = same_blocks(site) and not _move_in_a_row(site)
+    return may_have_it and is_mixed and _most_sources(site) <= MOST_SOURCES
+
+
+def _permute_channels(site: Site[SelectChannels], parameters: Parameters) -> tuple[Launch, ...]:
+    table = Weights(lambda: pack_sources(site.operator.order, site.output.block), whole=np.int32)
+    return (with_constants("permute_channels", site, table, {"SOURCES": _most_sources(site)}),)
+
+
+def _most_sources(site: Site[SelectChannels]) -> int:
+    return max(len(set(blocks)) for blocks in _blocks_read(site.operator.order, site.output.block))
+
+
+def pack_sources(order: Sequence[int], block: int) -> NDArray[np.int32]:
+    """Pack [blocks of the output][3][block]: lanes, which source, and the blocks that are the sources."""
+    packed = np.zeros((ceil_div(len(order), block), 3, block), np.int32)
+    packed[:, 1] = -1
+    for (lanes, which, sources), begin, blocks in zip(
+        packed, range(0, len(order), block), _blocks_read(order, block), strict=True
+    ):
+        found = list(dict.fromkeys(blocks))
+        lanes[: len(blocks)] = [channel % block for channel in order[begin : begin + block]]
+        which[: len(blocks)] = [found.index(each) for each in blocks]
+        sources[: len(found)] = found
+    return packed
+
+
+def _blocks_read(order: Sequence[int], block: int) -> list[list[int]]:
+    """Return for each block of the output the block of the input in which each channel lies."""
+    return [
+        [channel // block for channel in order[begin : begin + block]] for begin in range(0, len(order), block)
+    ]
+
+
+PERMUTE_CHANNELS = Variant("permute_channels", _permute_channels, can_compute=_can_permute)
 
 
 def _reduce_channels(site: Site[ReduceChannels], parameters: Parameters) -> tuple[Launch, ...]:
