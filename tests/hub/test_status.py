@@ -26,13 +26,17 @@ def status_of(monkeypatch: pytest.MonkeyPatch) -> Until:
     return first
 
 
+def short_is_answered(status: Status) -> bool:
+    """The camera `short` has ended, and none of its frames is in flight."""
+    short = status.camera_states["short"]
+    return short.ended and short.captured == short.predicted + sum(short.dropped.values())
+
+
 def test_cameras_that_give_frames_have_ended_or_are_not_there(tmp_path: Path, status_of: Until) -> None:
     run = Run(tmp_path, ["steady", "short", "silent"], ["good"])
 
     def both_gave_frames(status: Status) -> bool:
-        short = status.camera_states["short"]
-        is_answered = short.captured == short.predicted + sum(short.dropped.values())
-        return short.ended and is_answered and status.camera_states["steady"].predicted > 0
+        return short_is_answered(status) and status.camera_states["steady"].predicted > 0
 
     cameras = status_of(run, both_gave_frames).camera_states
     assert list(cameras) == ["steady", "short", "silent"]
@@ -61,7 +65,7 @@ def test_a_worker_that_compiles_is_starting(tmp_path: Path, status_of: Until) ->
 
 def test_joules_by_rail_since_the_start(tmp_path: Path, status_of: Until) -> None:
     run = Run(tmp_path, ["short", "silent"], ["good"], freshness={"keep": 64, "max_age_s": 60})
-    status = status_of(run, lambda status: status.camera_states["short"].ended)
+    status = status_of(run, short_is_answered)
     assert status.camera_states["short"].predicted == 10
     assert status.energy.rails == {"GPU": 5.0}
     assert status.energy.method == "measured"
