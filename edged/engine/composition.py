@@ -116,7 +116,7 @@ def _function(launch: Launch, number: int) -> str:
     source = source_of(launch.kernel)
     options = dict(option.removeprefix("-D").split("=", 1) for option in launch.options)
     names = dict.fromkeys([*FUNCTION.findall(source), *TYPE.findall(source)])
-    body = KERNEL.sub(f"void launch_{number}(const int3 launch_place, const int launch_items, ", source)
+    body = KERNEL.sub(f"void launch_{number}(const int3 launch_place, ", source)
     return "\n".join(
         [
             *(f"#define {name} {value}" for name, value in options.items()),
@@ -130,7 +130,7 @@ def _function(launch: Launch, number: int) -> str:
 def _call(index: int, kernel: ComposedKernel, number: int) -> str:
     items, rows = kernel.launch.items, kernel.launch.planes if kernel.launch.frames_last else "frames"
     where = f"(int3)(column, row % {rows}, row / {rows})"
-    call = f"launch_{number}({', '.join([where, str(items), *kernel.arguments])})"
+    call = f"launch_{number}({', '.join([where, *kernel.arguments])})"
     sizes = f"{items}, {kernel.launch.planes} * frames"
     return f"    LAYER({index}, {int(kernel.by_columns)}, {sizes}, ({call}))"
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from edged.engine.variants.conv_vector import CONV_VECTOR
+from edged.engine.variants.tiles import together
 from edged.model.activations import RELU
 from tests.engine.lab import Lab, assert_close
 from tests.engine.shapes import Case, case, cases
@@ -32,12 +33,15 @@ def test_what_networks_are_made_of_equals_the_reference(lab: Lab, case: Case) ->
     case.check(lab, CONV_VECTOR)
 
 
-@pytest.mark.parametrize(("outs", "height", "width"), [(1, 1, 1), (1, 1, 7), (2, 3, 5), (3, 5, 6)])
-def test_every_tile_gives_the_same(lab: Lab, outs: int, height: int, width: int) -> None:
+@pytest.mark.parametrize(
+    ("outs", "height", "width", "run"), [(1, 1, 1, 5), (1, 1, 7, 2), (2, 3, 5, 1), (3, 5, 6, 4)]
+)
+def test_every_tile_gives_the_same(lab: Lab, outs: int, height: int, width: int, run: int) -> None:
     tile = {
         "OUTS": outs,
         "TILE_H": height,
         "TILE_W": width,
+        "TILE_RUN": run,
         "PREFETCH": 1,
         "AHEAD": 8,
         "SHARE": 1,
@@ -48,3 +52,16 @@ def test_every_tile_gives_the_same(lab: Lab, outs: int, height: int, width: int)
     found = lab.compute(CONV_VECTOR, conv.conv, conv.inputs, block=16, parameters=tile)
 
     assert_close(found, conv.expected())
+
+
+def test_a_work_item_computes_as_many_tiles_as_leave_work_for_all_cores(lab: Lab) -> None:
+    cores = lab.device.compute_units
+
+    def run(side: int, channels: int) -> int:
+        shape = case((8, channels), (side, side), (1, 1), block=8)
+        site = lab.site(shape.conv, shape.inputs, block=8)
+        return together(site, 1, (1, 4))
+
+    assert run(4, 8) == 1  # four tiles: not enough for 32 work-items a core
+    assert run(64, 8) == min(16, 64 * 16 // (32 * cores))
+    assert run(64, 8 * cores) == 16  # a whole row

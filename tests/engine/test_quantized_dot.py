@@ -26,10 +26,10 @@ def test_a_convolution_is_exact(lab: Lab, block: int, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tile", "prefetch"), [((1, 1, 1), NO_PREFETCH), ((2, 2, 3), MUCH_PREFETCH), ((2, 1, 7), NO_PREFETCH)]
+    ("tile", "prefetch"), [((1, 1, 1, 5), NO_PREFETCH), ((2, 2, 3, 2), MUCH_PREFETCH), ((2, 1, 7, 1), NO_PREFETCH)]
 )
-def test_every_tile_gives_the_same(lab: Lab, tile: tuple[int, int, int], prefetch: dict[str, int]) -> None:
-    parameters = dict(zip(("OUTS", "TILE_H", "TILE_W"), tile, strict=True)) | prefetch
+def test_every_tile_gives_the_same(lab: Lab, tile: tuple[int, int, int, int], prefetch: dict[str, int]) -> None:
+    parameters = dict(zip(("OUTS", "TILE_H", "TILE_W", "TILE_RUN"), tile, strict=True)) | prefetch
     block = min([8, *(LANES[name] for name in lab.device.instructions)])
     assert_exact(lab, QUANTIZED_DOT, "3x3", block=block, parameters=parameters, element=Element.BYTE)
 

@@ -1,7 +1,7 @@
 /* Convolution for CPUs with wide vectors (see convolution.cl for the sum and its layout).
  *
- * A work-group is one work-item. It keeps a tile of TILE_H × TILE_W pixels of OUTS output blocks in registers, and
- * for each input channel multiplies every pixel by every weight vector:
+ * A work-group is one work-item. It keeps one tile after another (see tiles.cl), TILE_H × TILE_W pixels of OUTS output
+ * blocks, in registers, and for each input channel multiplies every pixel by every weight vector:
  *
  *              TILE_H · TILE_W pixels
  *            ┌──┬──┬──┬──┬──┬──┐      weights[o][c]: a register for each of OUTS blocks
@@ -11,9 +11,9 @@
  *            └──┴──┴──┴──┴──┴──┘
  *
  * OUTS · TILE_H · TILE_W should leave some vector registers free. Tiles along dimension 0 share the weights of their
- * blocks, which thus stay in the cache. The last tile of a row or column is moved back to end with the image, and the
- * last OUTS blocks to end with the channels: some are computed twice, and need no bounds. With groups of channels
- * OUTS is 1. The input's halo holds all that is read outside.
+ * blocks, which thus stay in the cache. The last OUTS blocks are moved back to end with the channels, as the last tiles
+ * to end with the image: some are computed twice, and need no bounds. With groups of channels OUTS is 1. The input's
+ * halo holds all that is read outside.
  *
  * In a small image each weight is used by few tiles, and memory is the limit. Then PREFETCH cache lines are
  * prefetched at each position of the window, AHEAD lines before their use; 0: none. Several tiles share the
@@ -27,21 +27,22 @@
 #ifndef TILE_H
 #define TILE_H 2
 #define TILE_W 7
+#define TILE_RUN 1
 #define OUTS 1
 #endif
+#include "tiles.cl"
 
 #define LINE (64 / (int)sizeof(STORED(WEIGHTS)))  /* weights in a line of the cache */
 #define PIXEL_BYTES (IN_BLOCK * (int)sizeof(STORED(IN)))
 #define PIXELS_IN_LINE (PIXEL_BYTES < 64 ? 64 / PIXEL_BYTES : 1)
-#define TILES_X ((OUT_WIDTH + TILE_W - 1) / TILE_W)
 
-KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
-                        __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
+/* Compute a tile of OUTS output blocks from `block` on. */
+__attribute__((always_inline))
+void compute_tile(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
+                  __global const vector *restrict bias, __global STORED(OUT) *restrict out, int tile, int frame,
+                  int block RESIDUAL_PARAMETER)
 {
-    const int tile = get_global_id(0), frame = FRAME_ID, blocks = PLANE_ID;
-    const int block = min(blocks * OUTS, OUT_BLOCKS - OUTS);
-    const int y0 = min(tile / TILES_X * TILE_H, OUT_HEIGHT - TILE_H);
-    const int x0 = min(tile % TILES_X * TILE_W, OUT_WIDTH - TILE_W);
+    const int y0 = FIRST_ROW(tile), x0 = FIRST_COLUMN(tile);
 
     vector sum[OUTS][TILE_H][TILE_W];
     UNROLL for (int o = 0; o < OUTS; o++)
@@ -50,8 +51,7 @@ KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const S
                 sum[o][y][x] = bias[block + o];
 
     __global const STORED(WEIGHTS) *w = weights + block * WINDOW * OUT_BLOCK;
-    __global const STORED(WEIGHTS) *ahead =
-        w + (AHEAD + ((FRAMES_LAST ? 0 : frame * get_global_size(0)) + tile) * SHARE) * LINE;
+    __global const STORED(WEIGHTS) *ahead = w + (AHEAD + TURN_OF(tile, frame) * SHARE) * LINE;
     for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
         for (int ky = 0; ky < KERNEL_H; ky++)
             for (int kx = 0; kx < KERNEL_W; kx++) {
@@ -79,12 +79,21 @@ KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const S
                 w += IN_BLOCK * OUT_BLOCK;
             }
 
-    UNROLL for (int o = 0; o < OUTS; o++) {
+    UNROLL for (int o = 0; o < OUTS; o++)
         UNROLL for (int y = 0; y < TILE_H; y++)
             UNROLL for (int x = 0; x < TILE_W; x++)
                 STORE_VECTOR(OUT, activate(sum[o][y][x] PLUS_RESIDUAL(frame, block + o, y0 + y, x0 + x)), out,
                              PIXEL(OUT, frame, block + o, y0 + y, x0 + x));
-        if (tile == 0)
+}
+
+KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
+                        __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
+{
+    const int frame = FRAME_ID, block = min((int)PLANE_ID * OUTS, OUT_BLOCKS - OUTS);
+
+    for (int tile = FIRST_TILE; tile < END_OF_TILES; tile++)
+        compute_tile(in, weights, bias, out, tile, frame, block RESIDUAL_ARGUMENT);
+    if (get_global_id(0) == 0)
+        UNROLL for (int o = 0; o < OUTS; o++)
             clear_halo(out, frame, block + o);
-    }
 }

@@ -41,9 +41,11 @@
 /* The last parameter and the last summand, which not every convolution has. */
 #if WITH_RESIDUAL
 #define RESIDUAL_PARAMETER , __global const STORED(RESIDUAL) *restrict residual
+#define RESIDUAL_ARGUMENT , residual
 #define PLUS_RESIDUAL(frame, block, y, x) + LOAD_VECTOR(RESIDUAL, residual, PIXEL(RESIDUAL, frame, block, y, x))
 #else
 #define RESIDUAL_PARAMETER
+#define RESIDUAL_ARGUMENT
 #define PLUS_RESIDUAL(frame, block, y, x)
 #endif
 

@@ -15,9 +15,11 @@ typedef vector sums;
 #ifndef TILE_H
 #define TILE_H 1
 #define TILE_W 4
+#define TILE_RUN 1
 #define OUTS 1
 #define WORDS (IN_BLOCK / CHANNELS_OF_WORD)  /* of a block, without those that are beyond the last channel */
 #endif
+#include "tiles.cl"
 
 typedef WIDE(int) words;
 
@@ -26,20 +28,14 @@ typedef WIDE(int) words;
 #define PIXELS_IN_LINE (PIXEL_BYTES < LINE ? LINE / PIXEL_BYTES : 1)
 #define DOT_WINDOW (SPAN * KERNEL_H * KERNEL_W * WORDS)  /* vectors of words of an output block */
 
-#define TILES_X ((OUT_WIDTH + TILE_W - 1) / TILE_W)
-#define FIRST_ROW(tile) min((tile) / TILES_X * TILE_H, OUT_HEIGHT - TILE_H)
-#define FIRST_COLUMN(tile) min((tile) % TILES_X * TILE_W, OUT_WIDTH - TILE_W)
-
-/* Add the products of a tile to its sums, for OUTS output blocks from `block` on. `turn`: how many tiles use the same
- * weights before this one, each of which asks for its share of them.
- */
+/* Add the products of a tile to its sums, for OUTS output blocks from `block` on. */
 __attribute__((always_inline))  /* else the sums lie in memory */
 void add_tile(sums sum[OUTS][TILE_H][TILE_W], __global const STORED(IN) *in, __global const words *weights, int tile,
-              int frame, int block, int turn)
+              int frame, int block)
 {
     const int y0 = FIRST_ROW(tile), x0 = FIRST_COLUMN(tile);
     __global const words *w = weights + block * DOT_WINDOW;
-    __global const uchar *ahead = (__global const uchar *)w + (AHEAD + turn * SHARE) * LINE;
+    __global const uchar *ahead = (__global const uchar *)w + (AHEAD + TURN_OF(tile, frame) * SHARE) * LINE;
     for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
         for (int ky = 0; ky < KERNEL_H; ky++)
             for (int kx = 0; kx < KERNEL_W; kx++) {

@@ -97,6 +97,5 @@ void leave(counters state, const int parts, const int layers)
         is_here = is_complete(state, parts, layer, all); \
     }
 
-/* In a composed kernel these are of the layer, not of the launch: see composition.py. */
+/* In a composed kernel this is of the layer, not of the launch: see composition.py. */
 #define get_global_id(dimension) ((dimension) == 0 ? launch_place.x : (dimension) == 1 ? launch_place.y : launch_place.z)
-#define get_global_size(dimension) (launch_items)

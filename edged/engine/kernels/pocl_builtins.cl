@@ -41,7 +41,6 @@
     DECLARE(type##2, type) DECLARE(type##4, type) DECLARE(type##8, type) DECLARE(type##16, type)
 
 /* Work-items. */
-size_t BUILTIN_CONST get_global_size(uint);
 size_t BUILTIN_CONST get_global_id(uint);
 size_t BUILTIN_CONST get_local_id(uint);
 size_t BUILTIN_CONST get_num_groups(uint);

@@ -10,22 +10,20 @@ typedef WIDE(int) sums;
 #include "dot_tiles.cl"
 #include "quantized_end.cl"
 
-KERNEL void quantized_dot(__global const STORED(IN) *restrict in, __global const words *restrict weights,
-                          __global const sums *restrict bias, __global const vector *restrict factor,
-                          __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
+/* Compute a tile of OUTS output blocks from `block` on. */
+__attribute__((always_inline))
+void compute_tile(__global const STORED(IN) *restrict in, __global const words *restrict weights,
+                  __global const sums *restrict bias, __global const vector *restrict factor,
+                  __global STORED(OUT) *restrict out, int tile, int frame, int block RESIDUAL_PARAMETER)
 {
-    const int tile = get_global_id(0), frame = FRAME_ID, blocks = PLANE_ID;
-    const int block = min(blocks * OUTS, OUT_BLOCKS - OUTS);
-
     sums sum[OUTS][TILE_H][TILE_W];
     UNROLL for (int o = 0; o < OUTS; o++)
         UNROLL for (int y = 0; y < TILE_H; y++)
             UNROLL for (int x = 0; x < TILE_W; x++)
                 sum[o][y][x] = bias[block + o];
-    const int turn = (FRAMES_LAST ? 0 : frame * (int)get_global_size(0)) + tile;
-    add_tile(sum, in, weights, tile, frame, block, turn);
+    add_tile(sum, in, weights, tile, frame, block);
 
-    UNROLL for (int o = 0; o < OUTS; o++) {
+    UNROLL for (int o = 0; o < OUTS; o++)
         UNROLL for (int y = 0; y < TILE_H; y++)
             UNROLL for (int x = 0; x < TILE_W; x++) {
                 const int row = FIRST_ROW(tile) + y, column = FIRST_COLUMN(tile) + x;
@@ -33,7 +31,17 @@ KERNEL void quantized_dot(__global const STORED(IN) *restrict in, __global const
                 STORE_VECTOR(OUT, ENDED(value, frame, block + o, row, column), out,
                              PIXEL(OUT, frame, block + o, row, column));
             }
-        if (tile == 0)
+}
+
+KERNEL void quantized_dot(__global const STORED(IN) *restrict in, __global const words *restrict weights,
+                          __global const sums *restrict bias, __global const vector *restrict factor,
+                          __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
+{
+    const int frame = FRAME_ID, block = min((int)PLANE_ID * OUTS, OUT_BLOCKS - OUTS);
+
+    for (int tile = FIRST_TILE; tile < END_OF_TILES; tile++)
+        compute_tile(in, weights, bias, factor, out, tile, frame, block RESIDUAL_ARGUMENT);
+    if (get_global_id(0) == 0)
+        UNROLL for (int o = 0; o < OUTS; o++)
             clear_halo(out, frame, block + o);
-    }
 }

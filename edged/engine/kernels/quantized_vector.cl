@@ -11,8 +11,10 @@
 #ifndef TILE_H
 #define TILE_H 1
 #define TILE_W 4
+#define TILE_RUN 1
 #define OUTS 1
 #endif
+#include "tiles.cl"
 
 /* The two numbers of each pair (all devices of OpenCL that edged runs on are little-endian). */
 #define FIRST(pairs) (((pairs) << 16) >> 16)
@@ -45,8 +47,6 @@
 #define LINE 32  /* weights in a line of the cache */
 #define PIXELS_IN_LINE (IN_BLOCK < LINE ? LINE / IN_BLOCK : 1)
 
-#define TILES_X ((OUT_WIDTH + TILE_W - 1) / TILE_W)
-
 /* The sums of a block as floats. */
 vector as_floats(const SUMS *sums)
 {
@@ -56,14 +56,13 @@ vector as_floats(const SUMS *sums)
     return floats;
 }
 
-KERNEL void quantized_vector(__global const short *restrict in, __global const SUMS *restrict weights,
-                             __global const SUMS *restrict bias, __global const vector *restrict factor,
-                             __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
+/* Compute a tile of OUTS output blocks from `block` on. */
+__attribute__((always_inline))
+void compute_tile(__global const short *restrict in, __global const SUMS *restrict weights,
+                  __global const SUMS *restrict bias, __global const vector *restrict factor,
+                  __global STORED(OUT) *restrict out, int tile, int frame, int block RESIDUAL_PARAMETER)
 {
-    const int tile = get_global_id(0), frame = FRAME_ID, blocks = PLANE_ID;
-    const int block = min(blocks * OUTS, OUT_BLOCKS - OUTS);
-    const int y0 = min(tile / TILES_X * TILE_H, OUT_HEIGHT - TILE_H);
-    const int x0 = min(tile % TILES_X * TILE_W, OUT_WIDTH - TILE_W);
+    const int y0 = FIRST_ROW(tile), x0 = FIRST_COLUMN(tile);
 
     SUMS sum[OUTS][TILE_H][TILE_W][PARTS];
     UNROLL for (int o = 0; o < OUTS; o++)
@@ -73,8 +72,7 @@ KERNEL void quantized_vector(__global const short *restrict in, __global const S
                     sum[o][y][x][part] = bias[(block + o) * PARTS + part];
 
     __global const SUMS *w = weights + block * (WINDOW / 2) * PARTS;
-    __global const short *ahead = (__global const short *)w +
-        (AHEAD + ((FRAMES_LAST ? 0 : frame * get_global_size(0)) + tile) * SHARE) * LINE;
+    __global const short *ahead = (__global const short *)w + (AHEAD + TURN_OF(tile, frame) * SHARE) * LINE;
     for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
         for (int ky = 0; ky < KERNEL_H; ky++)
             for (int kx = 0; kx < KERNEL_W; kx++) {
@@ -105,14 +103,24 @@ KERNEL void quantized_vector(__global const short *restrict in, __global const S
                 w += IN_BLOCK / 2 * PARTS;
             }
 
-    UNROLL for (int o = 0; o < OUTS; o++) {
+    UNROLL for (int o = 0; o < OUTS; o++)
         UNROLL for (int y = 0; y < TILE_H; y++)
             UNROLL for (int x = 0; x < TILE_W; x++) {
                 const vector value = as_floats(sum[o][y][x]) * factor[block + o];
                 STORE_VECTOR(OUT, ENDED(value, frame, block + o, y0 + y, x0 + x), out,
                              PIXEL(OUT, frame, block + o, y0 + y, x0 + x));
             }
-        if (tile == 0)
+}
+
+KERNEL void quantized_vector(__global const short *restrict in, __global const SUMS *restrict weights,
+                             __global const SUMS *restrict bias, __global const vector *restrict factor,
+                             __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
+{
+    const int frame = FRAME_ID, block = min((int)PLANE_ID * OUTS, OUT_BLOCKS - OUTS);
+
+    for (int tile = FIRST_TILE; tile < END_OF_TILES; tile++)
+        compute_tile(in, weights, bias, factor, out, tile, frame, block RESIDUAL_ARGUMENT);
+    if (get_global_id(0) == 0)
+        UNROLL for (int o = 0; o < OUTS; o++)
             clear_halo(out, frame, block + o);
-    }
 }

@@ -8,7 +8,7 @@ from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Element, bfloat16_bits
 from edged.engine.variants.convolution import frame_by_frame, halo_of_window, pack_bias
 from edged.engine.variants.dot import dot_defines, dot_parameters, fits_words, pack_words
-from edged.engine.variants.tiles import count
+from edged.engine.variants.tiles import work_items
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Conv
 
@@ -31,7 +31,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
                 target,
                 *residual,
             ),
-            items=count(target.height, target.width, (parameters["TILE_H"], parameters["TILE_W"])),
+            items=work_items(target, parameters),
             planes=ceil_div(target.blocks, parameters["OUTS"]),
             frames_last=frame_by_frame(site),
         ),

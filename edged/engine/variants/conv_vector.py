@@ -4,7 +4,7 @@ from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch
 from edged.engine.variants.convolution import convolution_defines, frame_by_frame, halo_of_window, packed
 from edged.engine.variants.prefetch import prefetch
-from edged.engine.variants.tiles import AVX, Tile, cost, count, tiles
+from edged.engine.variants.tiles import AVX, Tile, cost, count, tiles, together, work_items
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Conv
 
@@ -23,6 +23,7 @@ def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
             "OUTS": outs,
             "TILE_H": height,
             "TILE_W": width,
+            "TILE_RUN": together(site, outs, (height, width)),
             **prefetch(site, outs, (height, width), 2 if site.half_weights else 4),
         }
         for outs, (height, width) in shapes
@@ -47,7 +48,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
             operator=site.operator.name,
             defines={**convolution_defines(site), **parameters},
             arguments=(source, *packed(site), target, *residual),
-            items=_count(site, (parameters["TILE_H"], parameters["TILE_W"])),
+            items=work_items(target, parameters),
             planes=ceil_div(target.blocks, parameters["OUTS"]),
             frames_last=frame_by_frame(site),
         ),

@@ -13,7 +13,7 @@ from edged.arithmetic import ceil_div
 from edged.engine.instructions import LANES, NUMBERS
 from edged.engine.variants.convolution import convolution_defines, pack_weights
 from edged.engine.variants.prefetch import prefetch
-from edged.engine.variants.tiles import tiles
+from edged.engine.variants.tiles import tiles, together
 from edged.engine.variants.variant import Parameters, Site
 from edged.model.graph import Conv, QuantizedConv
 
@@ -36,7 +36,13 @@ def dot_parameters(site: AnyConv) -> tuple[Parameters, ...]:
     several = range(1, min(MOST_OUTS, target.blocks) + 1) if site.operator.groups == 1 else range(1, 2)
     element_bytes = site.inputs[0].dtype.itemsize
     return tuple(
-        {"OUTS": outs, "TILE_H": height, "TILE_W": width, **prefetch(site, outs, (height, width), element_bytes)}
+        {
+            "OUTS": outs,
+            "TILE_H": height,
+            "TILE_W": width,
+            "TILE_RUN": together(site, outs, (height, width)),
+            **prefetch(site, outs, (height, width), element_bytes),
+        }
         for outs in reversed(several)
         for height, width in tiles(target.height, target.width, target.block, outs)
     )

@@ -14,7 +14,7 @@ from edged.engine.variants.convolution import (
 )
 from edged.engine.variants.prefetch import prefetch
 from edged.engine.variants.steps import end_defines
-from edged.engine.variants.tiles import count, tiles
+from edged.engine.variants.tiles import tiles, together, work_items
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Int16, QuantizedConv
 
@@ -37,6 +37,7 @@ def _parameters(site: Site[QuantizedConv]) -> tuple[Parameters, ...]:
             "OUTS": outs,
             "TILE_H": height,
             "TILE_W": width,
+            "TILE_RUN": together(site, outs, (height, width)),
             **prefetch(site, outs, (height, width), WEIGHT_BYTES),
         }
         for outs in reversed(several)
@@ -61,7 +62,7 @@ def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch
                 target,
                 *residual,
             ),
-            items=count(target.height, target.width, (parameters["TILE_H"], parameters["TILE_W"])),
+            items=work_items(target, parameters),
             planes=ceil_div(target.blocks, parameters["OUTS"]),
             frames_last=frame_by_frame(site),
         ),
