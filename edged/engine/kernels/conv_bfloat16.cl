@@ -10,8 +10,8 @@ typedef vector sums;
 
 /* Compute a tile of OUTS output blocks from `block` on. */
 __attribute__((always_inline))
-void compute_tile(__global const STORED(IN) *restrict in, __global const words *restrict weights,
-                  __global const vector *restrict bias, __global STORED(OUT) *restrict out, int tile, int frame, int block RESIDUAL_PARAMETER)
+void compute_tile(__global const STORED(IN) *in, __global const words *weights,
+                  __global const vector *bias, __global STORED(OUT) *out, int tile, int frame, int block RESIDUAL_POINTER)
 {
     sums sum[OUTS][TILE_H][TILE_W];
     UNROLL for (int o = 0; o < OUTS; o++)

@@ -38,9 +38,9 @@
 
 /* Compute a tile of OUTS output blocks from `block` on. */
 __attribute__((always_inline))
-void compute_tile(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
-                  __global const vector *restrict bias, __global STORED(OUT) *restrict out, int tile, int frame,
-                  int block RESIDUAL_PARAMETER)
+void compute_tile(__global const STORED(IN) *in, __global const STORED(WEIGHTS) *weights,
+                  __global const vector *bias, __global STORED(OUT) *out, int tile, int frame,
+                  int block RESIDUAL_POINTER)
 {
     const int y0 = FIRST_ROW(tile), x0 = FIRST_COLUMN(tile);
 

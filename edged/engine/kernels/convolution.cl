@@ -38,13 +38,17 @@
 #define ASK_FOR_SOON(address) (void)(address)
 #endif
 
-/* The last parameter and the last summand, which not every convolution has. */
+/* The last parameter, of a kernel and of its functions, and the last summand, which not every convolution has. Pointers of a
+ * function are never restrict: Oclgrind refuses what inlining then leaves, and those of the kernel say it already.
+ */
 #if WITH_RESIDUAL
 #define RESIDUAL_PARAMETER , __global const STORED(RESIDUAL) *restrict residual
+#define RESIDUAL_POINTER , __global const STORED(RESIDUAL) *residual
 #define RESIDUAL_ARGUMENT , residual
 #define PLUS_RESIDUAL(frame, block, y, x) + LOAD_VECTOR(RESIDUAL, residual, PIXEL(RESIDUAL, frame, block, y, x))
 #else
 #define RESIDUAL_PARAMETER
+#define RESIDUAL_POINTER
 #define RESIDUAL_ARGUMENT
 #define PLUS_RESIDUAL(frame, block, y, x)
 #endif

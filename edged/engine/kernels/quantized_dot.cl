@@ -12,9 +12,9 @@ typedef WIDE(int) sums;
 
 /* Compute a tile of OUTS output blocks from `block` on. */
 __attribute__((always_inline))
-void compute_tile(__global const STORED(IN) *restrict in, __global const words *restrict weights,
-                  __global const sums *restrict bias, __global const vector *restrict factor,
-                  __global STORED(OUT) *restrict out, int tile, int frame, int block RESIDUAL_PARAMETER)
+void compute_tile(__global const STORED(IN) *in, __global const words *weights,
+                  __global const sums *bias, __global const vector *factor,
+                  __global STORED(OUT) *out, int tile, int frame, int block RESIDUAL_POINTER)
 {
     sums sum[OUTS][TILE_H][TILE_W];
     UNROLL for (int o = 0; o < OUTS; o++)

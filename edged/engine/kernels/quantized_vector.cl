@@ -58,9 +58,9 @@ vector as_floats(const SUMS *sums)
 
 /* Compute a tile of OUTS output blocks from `block` on. */
 __attribute__((always_inline))
-void compute_tile(__global const short *restrict in, __global const SUMS *restrict weights,
-                  __global const SUMS *restrict bias, __global const vector *restrict factor,
-                  __global STORED(OUT) *restrict out, int tile, int frame, int block RESIDUAL_PARAMETER)
+void compute_tile(__global const short *in, __global const SUMS *weights,
+                  __global const SUMS *bias, __global const vector *factor,
+                  __global STORED(OUT) *out, int tile, int frame, int block RESIDUAL_POINTER)
 {
     const int y0 = FIRST_ROW(tile), x0 = FIRST_COLUMN(tile);
 
