@@ -22,7 +22,6 @@
 #define WINDOW_ROWS UNKNOWN(KERNEL_H)
 #endif
 
-#define COLUMNS ((TILE - 1) * STRIDE_W + (KERNEL_W - 1) * DILATION_W + 1)
 #define FIRST_OF_BAND(run) (ROW_OF(run) * BAND)
 #define END_OF_BAND(run) min((ROW_OF(run) + 1) * BAND, OUT_HEIGHT)
 
