@@ -155,8 +155,10 @@ SCORES = (
 class BoxesConfig(Section):
     """Which of a detector's boxes are reported."""
 
-    overlap: Share = Field(
-        0.45, description="Intersection over union above which the box with the lower score is left out"
+    overlap: Share | None = Field(
+        None,
+        description="Intersection over union above which the box with the lower score is left out. Without it as "
+        "the file says, else 0.45",
     )
     across: Across = Field("label", description="Boxes that are compared: those of one label, or all")
     most: int = Field(100, ge=1, le=1000, description="Most boxes of a picture, the best ones")

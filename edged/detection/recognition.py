@@ -9,6 +9,7 @@ from edged.messages.detection import Decode
 
 MOST_CHANNELS_FIRST = 1024  # channels of [channels, anchors], of which there are more
 ANCHORS = 3  # of YOLOv5 and YOLOv7, a cell
+STRIDES_OF_YOLO = (STRIDES, STRIDES_OF_4, (16, 32), (4, 8, 16, 32))  # the last two: tiny networks, and P2
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def _is_yolo(facts: OutputFacts) -> bool:
     if not facts.is_decoded or len(facts.shapes) != 1 or len(facts.shapes[0]) != 2:
         return False
     first, second = facts.shapes[0]
-    counts = [count_cells(*facts.size, strides) for strides in (STRIDES, STRIDES_OF_4)]
+    counts = [count_cells(*facts.size, strides) for strides in STRIDES_OF_YOLO]
     if BOX < first <= MOST_CHANNELS_FIRST and second in counts:
         return True
     return second > BOX + 1 and first in [*counts, *(ANCHORS * count for count in counts)]

@@ -29,13 +29,14 @@ from edged.model.graph import (
 from edged.model.metadata import Metadata
 from edged.model.output_values import ON_HOST_UNCHANGED
 from edged.model.prepare import DEFAULT
+from edged.model.ultralytics import is_of_ultralytics, stated_task
 
 Layout = tuple[Decode, DecodeKnownBy]
 
 THRESHOLD = 0.4
+OVERLAP = 0.45
 WEIGHTED = (Conv, Dense, QuantizedConv, QuantizedDense)
 ARITHMETIC = (Add, Combine, Product, QuantizedAdd)
-ULTRALYTICS_TASK = "task"  # a property of Ultralytics' files, as are `names`
 CLASSIFIES = "supported is one score for each class"
 DETECTS = "or the outputs of a detector, whose layouts docs/how-to/detect.md lists"
 
@@ -45,25 +46,14 @@ def task_of(settings: config.ModelConfig, file: Metadata, properties: Mapping[st
 
     Raises ModelError for another task of an Ultralytics file.
     """
-    if settings.task or file.task:
-        return settings.task or file.task
-    match properties.get(ULTRALYTICS_TASK) if "names" in properties else None:
-        case None:
-            return None
-        case "classify":
-            return "classify"
-        case "detect":
-            return "detect"
-        case other:
-            raise ModelError(f"its metadata says task {other}; supported are classify and detect")
+    return settings.task or file.task or stated_task(properties)
 
 
 def recipe_of(layout: Layout | None, properties: Mapping[str, str]) -> Recipe:
     """Return the usual preparation of pictures: that of the layout, or for its own files Ultralytics' one."""
     if layout is None:
         return DEFAULT
-    is_ultralytics = ULTRALYTICS_TASK in properties and "names" in properties
-    return RECIPES["yolo"] if is_ultralytics else DECODERS[layout[0]].recipe
+    return RECIPES["yolo"] if is_of_ultralytics(properties) else DECODERS[layout[0]].recipe
 
 
 def layout_of(
@@ -94,15 +84,19 @@ def detector_of(
     graph: Graph,
     outputs: Sequence[NetworkOutput],
     settings: config.ModelConfig,
+    file: Metadata,
     labels: Sequence[str],
 ) -> Detector:
-    """Return the detector with the thresholds and limits of the config. Raises ModelError for `scores`."""
+    """Return the detector with the thresholds and limits of the config, else those of the file.
+
+    Raises ModelError for `scores`.
+    """
     if settings.scores:
         raise ModelError(f"scores: {settings.scores} is for classification, and this is a detector: leave it out")
     threshold = THRESHOLD if settings.threshold is None else settings.threshold
     limits = BoxLimits(
         tuple(settings.thresholds.get(label, threshold) for label in labels),
-        settings.boxes.overlap,
+        next(each for each in (settings.boxes.overlap, file.overlap, OVERLAP) if each is not None),
         settings.boxes.across,
         settings.boxes.most,
         settings.boxes.smallest,

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from edged.errors import ModelError
+from edged.model.ultralytics import NAMES
 from edged.system.files import read_regular_file
 from edged.system.plain_text import counted, problem_of
 
 MAX_LABEL_BYTES = 4 * 2**20
-ULTRALYTICS = "names"  # the property's key
 FORMS = "one label a line in the order of the classes, or JSON: a list, or an object of indexes and labels"
 BACKGROUND = frozenset({"background", "unused background", "none"})
-PARTS = ("id2label", "label2id", ULTRALYTICS, "labels", "classes")  # of a larger object, such as a config.json
+PARTS = ("id2label", "label2id", NAMES, "labels", "classes")  # of a larger object, such as a config.json
 INDEXED = re.compile(r"(\d{1,9})(?:\s*[:,;=]\s*|\s+)(\S.*)", re.ASCII)
 WORDNET = re.compile(r"n\d{8}", re.ASCII)
 OPENS_VALUE = re.compile(r"""\s*(\{|\[\s*(["'\[]|\n))""")
@@ -45,15 +45,13 @@ def labels_of_properties(properties: Mapping[str, str], classes: int, path: Path
 
     Another text under that key, or one of megabytes, is of another program. Raises ModelError.
     """
-    text = properties.get(ULTRALYTICS, "")
+    text = properties.get(NAMES, "")
     if len(text) > MAX_LABEL_BYTES or not OPENS_VALUE.match(text):
         return None
     try:
         return _of_value(_parsed(text), classes)
     except ModelError as error:
-        raise ModelError(
-            f"{path}: its metadata property {ULTRALYTICS} {error}; or give a file of labels"
-        ) from None
+        raise ModelError(f"{path}: its metadata property {NAMES} {error}; or give a file of labels") from None
 
 
 def _text_of(path: Path) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from edged.config.sections import ByChannel, Positive, PositiveByChannel
+from edged.config.sections import ByChannel, Positive, PositiveByChannel, Share
 from edged.errors import ModelError
 from edged.messages.detection import DecodeWanted, Task
 from edged.messages.preparation import Color, Preprocess, Resize
@@ -46,6 +46,7 @@ class Metadata(BaseModel):
     scores: ScoresWanted | None = None
     task: Task | None = None
     decode: DecodeWanted | None = None
+    overlap: Share | None = None
 
 
 def encode(metadata: Metadata) -> dict[str, str]:

@@ -25,6 +25,7 @@ from edged.model.model_file import content_sha256, model_stem
 from edged.model.passes import simplify
 from edged.model.prepare import CHANNELS, DEFAULT, prepared_by, recipe_for
 from edged.model.resnet import MIN_SIZE
+from edged.model.ultralytics import implied
 from edged.model.zoo import NETWORKS
 from edged.system.paths import cache_directory
 from edged.system.plain_text import counted, plain
@@ -205,7 +206,7 @@ def _packed(path: Path, settings: config.ModelConfig, sha256: str, kept: KeptGra
         prepared_by=prepared_by(settings, metadata, "layout" if layout else "default"),
         scores=scores,
         contradictions=kept.contradictions,
-        detector=detector_of(layout, graph, kept.outputs, settings, labels) if layout else None,
+        detector=detector_of(layout, graph, kept.outputs, settings, metadata, labels) if layout else None,
     )
 
 
@@ -247,9 +248,9 @@ def _read_onnx(path: Path, size: Pair | None) -> "tuple[OnnxFile, KeptGraph]":
 
     file = read_file(path)
     network = read_network(file, size)
-    implied = {f"{PREFIX}preprocess": "raw"} if takes_bytes(file) else {}
+    of_bytes = {f"{PREFIX}preprocess": "raw"} if takes_bytes(file) else {}
     try:
-        graph, metadata = simplify(network.graph), implied | dict(file.metadata)
+        graph, metadata = simplify(network.graph), implied(file.metadata) | of_bytes | dict(file.metadata)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
     return file, KeptGraph(graph, metadata, network.contradictions, network.outputs)

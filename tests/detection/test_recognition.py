@@ -20,6 +20,8 @@ def facts(*shapes: tuple[int, ...], is_decoded: bool = False, softmax_of: int | 
         (facts((8400, 85), is_decoded=True), "yolo"),  # YOLOv6
         (facts((25200, 85), is_decoded=True), "yolo"),  # YOLOv5, YOLOv7
         (facts((84, 8400), is_decoded=True), "yolo"),  # YOLOv8 and later
+        (facts((84, 2000), is_decoded=True), "yolo"),  # of a tiny network: steps of 16 and 32
+        (facts((84, 34_000), is_decoded=True), "yolo"),  # of a network that begins with steps of 4: P2
         (facts((8500, 112)), "nanodet"),
         (facts((85, 40, 40)), "fastestdet"),
         (facts((8400, 80), (8400, 4), is_decoded=True), "boxes"),

@@ -1,6 +1,7 @@
 """Small detectors with random weights in the layouts of real ones, as ONNX files."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -177,9 +178,31 @@ def yolo_with_suppression(file: DetectorFile) -> list[str]:
     return [file.add("Cast", reads=chosen, to=TensorProto.FLOAT)]
 
 
+def yolo_of_ultralytics(file: DetectorFile) -> list[str]:
+    """As `nms=True` of Ultralytics: rows of corners, scores and nothing else, of which the best stay, [n, 1]."""
+    corners, scores = corners_and_scores(file)
+    parts = [file.add("Transpose", reads=part, perm=[0, 2, 1]) for part in (corners, scores)]
+    rows = file.add("Transpose", reads=file.joined(parts, axis=1), perm=[0, 2, 1])
+    ends = (0, 4, 4 + CLASSES, 4 + CLASSES)
+    boxes, scores, others = (
+        file.add("Slice", *(file.integers(number) for number in (begin, end, 2)), reads=rows)
+        for begin, end in pairwise(ends)
+    )
+    best = file.add("ReduceMax", reads=scores, axes=[2], keepdims=1)
+    label = file.add("Cast", reads=file.add("ArgMax", reads=scores, axis=2), to=TensorProto.FLOAT)
+    apart = file.add("Mul", file.weight(np.full(1, 2 * SIDE, np.float32)), reads=label)  # labels do not overlap
+    numbers = [file.weight(np.array(number)) for number in (np.int64(100), np.float32(0.45), np.float32(0.85))]
+    turned = file.add("Transpose", reads=best, perm=[0, 2, 1])
+    chosen = file.add("NonMaxSuppression", turned, *numbers, reads=file.add("Add", apart, reads=boxes))
+    anchors = file.add("Gather", file.weight(np.array(2)), reads=chosen, axis=1)
+    all_rows = file.joined([boxes, best, label, others], axis=2)
+    return [file.add("Gather", anchors, reads=all_rows, axis=1)]
+
+
 CHOOSING: dict[str, Callable[[DetectorFile], list[str]]] = {
     "rows": yolo_with_rows,
     "suppression": yolo_with_suppression,
+    "ultralytics": yolo_of_ultralytics,
 }
 
 

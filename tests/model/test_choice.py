@@ -58,7 +58,7 @@ def test_the_outputs_are_boxes_and_scores(tmp_path: Path, name: str) -> None:
 def test_the_rows_of_a_file_are_the_best_boxes(tmp_path: Path) -> None:
     path, x = choosing_file(tmp_path / "net.onnx", "rows"), noise()
     rows = of_the_file(path, x)[0]
-    model = loaded(path, threshold=float(rows[-1, 4]), boxes={"overlap": 1.0, "most": MOST_BOXES})
+    model = loaded(path, threshold=float(rows[-1, 4]), boxes={"most": MOST_BOXES})
 
     found = detector_of(model).boxes(reference.run(model.graph, x), Pixels())
 
@@ -85,6 +85,28 @@ def test_the_boxes_that_a_file_does_not_suppress_are_those_of_edged(tmp_path: Pa
     corners = reference.run_all(model.graph, x)[corners_of(model)].reshape(-1, 4)
     assert len(chosen) > 4
     assert {each.box for each in found} == {tuple(corners[anchor].tolist()) for anchor in chosen}
+
+
+def test_a_file_of_ultralytics_with_suppression_gives_the_boxes_of_edged(tmp_path: Path) -> None:
+    path, x = choosing_file(tmp_path / "net.onnx", "ultralytics", ULTRALYTICS), noise()
+    model = loaded(path, threshold=0.85, boxes={"most": 300})
+
+    found = detector_of(model).boxes(reference.run(model.graph, x), Pixels())
+
+    rows = sorted(map(tuple, of_the_file(path, x)[0].tolist()), key=lambda row: -row[4])
+    assert len(rows) > 4
+    np.testing.assert_allclose(
+        [(*each.box, each.score, each.index) for each in found], [row[:6] for row in rows], rtol=1e-4
+    )
+
+
+def test_boxes_that_a_file_keeps_though_they_overlap_stay_unless_the_config_says_otherwise(tmp_path: Path) -> None:
+    takes_the_best = choosing_file(tmp_path / "rows.onnx", "rows")
+    suppresses = choosing_file(tmp_path / "suppression.onnx", "suppression")
+
+    assert detector_of(loaded(takes_the_best)).limits.overlap == 1
+    assert detector_of(loaded(suppresses)).limits.overlap == 0.45
+    assert detector_of(loaded(takes_the_best, boxes={"overlap": 0.6})).limits.overlap == 0.6
 
 
 def corners_of(model: Model) -> str:

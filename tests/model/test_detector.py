@@ -17,6 +17,8 @@ from tests.cli.models import small_network
 from tests.model.detectors import CLASSES, DETECTORS, SIDE, DetectorFile, detector_file, yolox
 from tests.model.onnx_files import onnxruntime_all_outputs, relative_error
 
+OF_ULTRALYTICS = {"task": "detect", "names": "{0: 'cat', 1: 'dog', 2: 'cow'}"}
+
 
 def loaded(path: Path, **keys: Any) -> Model:
     return load_model(config.ModelConfig(path=path, **keys))
@@ -51,12 +53,32 @@ def test_pictures_are_prepared_as_the_layout_wants_it_if_nothing_else_says(tmp_p
 
 
 def test_a_file_from_ultralytics_says_its_task_and_its_labels(tmp_path: Path) -> None:
-    metadata = {"task": "detect", "names": "{0: 'cat', 1: 'dog', 2: 'cow'}"}
-
-    model = loaded(detector_file(tmp_path / "net.onnx", "yolo", metadata))
+    model = loaded(detector_file(tmp_path / "net.onnx", "yolo", OF_ULTRALYTICS))
 
     assert model.labels == ("cat", "dog", "cow")
     assert model.detector
+
+
+def test_a_file_from_ultralytics_that_leaves_its_size_open_says_for_which_it_was_made(tmp_path: Path) -> None:
+    path = detector_file(tmp_path / "net.onnx", "yolo", {**OF_ULTRALYTICS, "imgsz": "[64, 64]"})
+    opened = onnx.load(str(path))
+    for dim in opened.graph.input[0].type.tensor_type.shape.dim[2:]:
+        dim.ClearField("dim_value")
+    onnx.save(opened, str(path))
+
+    assert (loaded(path).input.width, loaded(path).input.height) == (64, 64)
+    assert loaded(path, size=(96, 64)).input.width == 96
+
+
+def test_a_classifier_from_ultralytics_takes_the_centre_of_a_picture(tmp_path: Path) -> None:
+    path = small_network(tmp_path / "net.onnx")
+    properties = {"task": "classify", "names": str(dict(enumerate("abcde")))}
+    path.write_bytes(b"".join(with_properties(path.read_bytes(), properties, frozenset())))
+
+    model = loaded(path)
+
+    assert (model.prepared_by, model.input.resize, model.input.scale) == ("file", "crop", 1 / 255)
+    assert loaded(path, resize="stretch").input.resize == "stretch"
 
 
 def test_another_task_of_ultralytics_is_refused(tmp_path: Path) -> None:

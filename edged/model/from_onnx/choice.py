@@ -40,27 +40,41 @@ def without_choice(model: ModelProto) -> tuple[ModelProto, tuple[str, ...]]:
     return cut, names
 
 
+def suppresses(graph: GraphProto) -> bool:
+    """Return whether the file drops boxes that overlap with better ones, and does not only take the best."""
+    return any(node.op_type == "NonMaxSuppression" for node in nodes_of(graph))
+
+
 def _chosen_from(graph: GraphProto, nodes: Sequence[NodeProto], shapes: Shapes) -> tuple[str, ...]:
     """Return the last tensors, one of all or boxes and scores, from which the rest of the file chooses.
 
     None where layers with weights follow.
     """
-    computed = _computed(graph, nodes)
+    computed = {name for name in _computed(graph, nodes) if not _is_empty(shapes.get(name))}
     choosing = [number for number, node in enumerate(nodes) if _is(node, DEPENDS_ON_VALUES, computed)]
     weighted = [number for number, node in enumerate(nodes) if _is(node, WITH_WEIGHTS, computed)]
     if not choosing or not weighted:
         return ()
     for begin in range(choosing[0], weighted[-1], -1):
-        names = _crossing(nodes, begin, computed, graph)
-        if len(names) == 1 or (len(names) == 2 and any(_may_be_boxes(shapes.get(name)) for name in names)):
-            return names
+        match _crossing(nodes, begin, computed, graph):
+            case (name,):
+                return (name,)
+            case (first, second) if any(
+                _may_be_boxes(shapes.get(name)) for name in (first, second)
+            ) and second not in _computed_from({first}, nodes[:begin]):
+                return first, second
     return ()
 
 
 def _computed(graph: GraphProto, nodes: Sequence[NodeProto]) -> set[str]:
     """Return the tensors whose values depend on the picture's; its shape does not."""
     weights = {tensor.name for tensor in graph.initializer}
-    computed = {entry.name for entry in graph.input} - weights
+    return _computed_from({entry.name for entry in graph.input} - weights, nodes)
+
+
+def _computed_from(tensors: Collection[str], nodes: Sequence[NodeProto]) -> set[str]:
+    """Return these tensors, and those that depend on their values."""
+    computed = set(tensors)
     for node in nodes:
         if node.op_type != "Shape" and not computed.isdisjoint(_reads(node)):
             computed.update(node.output)
@@ -94,8 +108,15 @@ def _inferred(model: ModelProto) -> Shapes:
     for entry in [*inferred.graph.value_info, *inferred.graph.output]:
         if entry.type.tensor_type.HasField("shape"):
             dims = entry.type.tensor_type.shape.dim
-            shapes[entry.name] = [dim.dim_value or dim.dim_param or None for dim in dims]
+            shapes[entry.name] = [
+                dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in dims
+            ]
     return shapes
+
+
+def _is_empty(shape: Sequence[int | str | None] | None) -> bool:
+    """Return whether a tensor has no values: Ultralytics splits off those that are neither boxes nor scores."""
+    return shape is not None and 0 in shape
 
 
 def _may_be_boxes(shape: Sequence[int | str | None] | None) -> bool:

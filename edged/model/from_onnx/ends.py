@@ -11,6 +11,7 @@ from edged.model.from_onnx.node import type_name
 from edged.model.from_onnx.order import nodes_of
 from edged.model.from_onnx.scope import Scope, Value
 from edged.model.graph import NetworkOutput, Pair, Shape
+from edged.model.ultralytics import stated_size
 
 MAX_SIDE = 16384
 CHANNELS = 3  # if the file leaves it open
@@ -44,7 +45,9 @@ def input_of(file: OnnxFile, size: Pair | None) -> tuple[Value, Shape]:
     channels_last = is_channels_last(file, inputs[0].name)
     channels, height, width = (dims[3], dims[1], dims[2]) if channels_last else dims[1:]
     wanted_width, wanted_height = size or (0, 0)
-    shape = (channels or CHANNELS, _side(height, wanted_height), _side(width, wanted_width))
+    usual_width, usual_height = stated_size(file.metadata) or (0, 0)
+    sides = _side(height, wanted_height, usual_height), _side(width, wanted_width, usual_width)
+    shape = (channels or CHANNELS, *sides)
     seen = (*shape[1:], shape[0]) if channels_last else shape
     strides = (shape[2], 1, shape[1] * shape[2]) if channels_last else None
     dtype = TYPES[type_name(tensor.elem_type)]
@@ -80,14 +83,16 @@ def outputs_of(file: OnnxFile, scope: Scope) -> tuple[str, tuple[NetworkOutput, 
     return vectors[0] if len(vectors) == 1 else scope.joined_vectors(vectors), described
 
 
-def _side(given: int, wanted: int) -> int:
-    if not (given or wanted):
+def _side(given: int, wanted: int, usual: int) -> int:
+    """Return a side of the input: as the file has it, else as the config, else as usual; 0: it does not say."""
+    if not (given or wanted or usual):
         raise ModelError("the file leaves the input size open: give it as size in the config's model (or --size)")
     if given and wanted and given != wanted:
         raise ModelError(f"the file fixes a side at {given} pixels but size asks for {wanted}: leave size out")
-    if not 1 <= (given or wanted) <= MAX_SIDE:
-        raise ModelError(f"a side has {given or wanted} pixels; supported are 1 to {MAX_SIDE}")
-    return given or wanted
+    side = given or wanted or usual
+    if not 1 <= side <= MAX_SIDE:
+        raise ModelError(f"a side has {side} pixels; supported are 1 to {MAX_SIDE}")
+    return side
 
 
 def is_channels_last(file: OnnxFile, source: str) -> bool:

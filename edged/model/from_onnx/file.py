@@ -12,9 +12,10 @@ from pathlib import Path
 import onnx
 
 from edged.errors import ModelError
-from edged.model.from_onnx.choice import without_choice
+from edged.model.from_onnx.choice import suppresses, without_choice
 from edged.model.from_onnx.external import External, tensors_of
 from edged.model.from_onnx.inlining import inlined
+from edged.model.metadata import PREFIX
 from edged.model.model_file import MAX_BYTES, read_content
 
 MAX_NODES = 20_000
@@ -26,8 +27,8 @@ class OnnxFile:
     """A loaded file.
 
     `sha256` covers the file and the `external` ones with its data, whose places are relative to `data_folders`;
-    `metadata`: its key-value properties. `chosen_from`: the outputs of `model` where the file's own end was cut
-    off, see `choice`.
+    `metadata`: its key-value properties, and what follows from its end where `edged` cuts that off. `chosen_from`:
+    the outputs of `model` in that case, see `choice`.
     """
 
     path: Path
@@ -70,7 +71,10 @@ def read_file(path: Path) -> OnnxFile:
     metadata = {entry.key: entry.value for entry in model.metadata_props}
     files, folders = tuple(sorted(external.files)), frozenset(external.folders)
     opset = _opset(path, model)
+    is_suppressed = suppresses(model.graph)
     model, chosen_from = without_choice(model)
+    if chosen_from and not is_suppressed:
+        metadata = {f"{PREFIX}overlap": "1"} | metadata
     return OnnxFile(path, model, opset, digest.hexdigest(), metadata, files, folders, chosen_from)
 
 
