@@ -13,7 +13,7 @@ from edged.config import Config
 from edged.config.load import load_config
 from edged.doctor.check_hosts import this_host
 from edged.errors import ConfigError, DeviceError
-from edged.system.paths import cache_directory
+from edged.system.paths import cache_directory, existing_part
 from edged.system.plain_text import counted
 from edged.system.terminal import show
 
@@ -69,7 +69,7 @@ def usable_cache() -> Path:
     Files of root in the cache of a service cannot be read by the service.
     """
     cache = cache_directory().absolute()
-    existing = next(each for each in (cache, *cache.parents) if os.path.exists(each))
+    existing = existing_part(cache)
     if not os.access(existing, os.W_OK | os.X_OK):
         raise ConfigError(f"{cache}: user {os.geteuid()} may not write there, so nothing could be kept")
     owner = existing.stat().st_uid

@@ -38,11 +38,15 @@ def own_cache() -> Iterator[None]:
 def _is_of_another_user() -> bool:
     """Return whether the folder of caches, or the one in which it would be made, is of a user besides root."""
     try:
-        folder = cache_directory().absolute()
-        existing = next(each for each in (folder, *folder.parents) if each.exists())
-        return existing.stat().st_uid not in {0, os.geteuid()}
+        return existing_part(cache_directory()).stat().st_uid not in {0, os.geteuid()}
     except (ConfigError, OSError):  # there is none, or nothing can be written there
         return False
+
+
+def existing_part(folder: Path) -> Path:
+    """Return the folder, or the one in which it would be made."""
+    folder = folder.absolute()
+    return next(each for each in (folder, *folder.parents) if os.path.exists(each))
 
 
 def state_directory() -> Path:
