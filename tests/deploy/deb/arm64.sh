@@ -26,7 +26,7 @@ compgen -G "$formats/qemu-aarch64*" >/dev/null || cannot "no qemu-aarch64 in $fo
 unshare --mount --pid --net --fork true 2>/dev/null || cannot 'no namespaces may be made here'
 [ -e "$root/complete" ] || make_root
 
-exec unshare --mount --pid --net --fork bash -euc '
+exec unshare --mount --pid --net --fork --kill-child bash -euc '
     root=$1 package=$2 command=$3
     mount -t tmpfs tmpfs /mnt
     mkdir /mnt/upper /mnt/work /mnt/root
