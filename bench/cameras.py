@@ -1,8 +1,8 @@
 """What many cameras cost that deliver more than a worker answers: `python -m bench.cameras --help`.
 
 The daemon is the real one, with a process for each camera, which decodes a video of 1920×1080 pixels at 25 a
-second and scales it. For each number of cameras it prints the predictions a second, the age of a prediction when
-it was published, the processor time of all cameras, and how even their shares are.
+second and scales it, or takes `--source`. For each number of cameras it prints the predictions a second, the age
+of a prediction when it was published, the processor time of all cameras, and how even their shares are.
 """
 
 import argparse
@@ -67,8 +67,7 @@ def write_video(path: Path) -> None:
 
 
 @contextmanager
-def started(folder: Path, video: Path, model: dict[str, Any], cameras: int) -> Iterator[Daemon]:
-    source = {"source": str(video), "pace": "realtime", "at_end": "loop"}
+def started(folder: Path, source: dict[str, Any], model: dict[str, Any], cameras: int) -> Iterator[Daemon]:
     config: dict[str, Any] = {
         "node": "test",
         "cameras": {f"c{number}": source for number in range(cameras)},
@@ -132,10 +131,12 @@ def main() -> None:
     options = _options()
     windows: list[Window] = []
     with TemporaryDirectory() as name:
-        write_video(video := Path(name, "street.mp4"))
+        if not (source := options.source):
+            write_video(video := Path(name, "street.mp4"))
+            source = {"source": str(video), "pace": "realtime", "at_end": "loop"}
         for _ in range(options.rounds):
             for cameras in options.cameras:
-                with started(Path(name), video, options.model, cameras) as daemon:
+                with started(Path(name), source, options.model, cameras) as daemon:
                     for window in measure(daemon, cameras, options):
                         windows.append(window)
                         print(f"{window.state:10} {window}", flush=True)
@@ -147,6 +148,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--cameras", type=int, nargs="+", default=[1, 2, 4, 8])
     parser.add_argument(
         "--model", type=json.loads, default={"name": "resnet18"}, help="section of the config, JSON"
+    )
+    parser.add_argument(
+        "--source", type=json.loads, help="section of each camera, JSON (default: a video of 1920×1080)"
     )
     parser.add_argument("--rounds", type=int, default=2, help="daemons of each number (default: 2)")
     parser.add_argument("--windows", type=int, default=3, help="of each daemon (default: 3)")
