@@ -79,7 +79,7 @@ forget-flaky:
 # what a user gets who has old packages, which edged allows; that they warn of newer ones beside them is no fault
 LOWEST = tests/cli tests/model tests/config/test_load.py tests/config/test_examples.py tests/e2e/test_run.py
 # what depends on the newest: pyarrow of the tests needs NumPy 2, the schema's text and the hub's memory are pydantic's
-NOT_LOWEST = --ignore tests/cli/test_export.py --ignore tests/cli/test_batch.py \
+NOT_LOWEST = --ignore tests/cli/test_export.py --ignore tests/cli/test_batch.py --ignore tests/cli/test_batch_boxes.py \
 	--deselect tests/cli/test_no_exif.py::test_batch_reads_pictures_as_they_are_stored_and_resumes_no_run_that_did_not \
 	--deselect tests/config/test_examples.py::test_the_committed_schema_is_fresh \
 	--deselect tests/e2e/test_run.py::test_the_hub_loads_no_camera_device_or_model_library_and_stays_small
