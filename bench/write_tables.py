@@ -87,8 +87,9 @@ def summary(folder: Path) -> str:
         return _not_measured("make bench-peers")
     [(date, machine)] = {(each["date"], each["machine"]) for each in measured}
     in_order = sorted(measured, key=lambda each: IN_README.index(each["case"]))
-    head = ("network", YARDSTICK, *(TITLES[name] for name in ENGINES))
-    caption = f"Measured on {date}, {machine}; medians."
+    head = ("network", "machine state", YARDSTICK, *(TITLES[name] for name in ENGINES))
+    states = "[machine states](docs/benchmarks/README.md)"
+    caption = f"Measured on {date}, {machine}; medians; {states}."
     return "\n".join([*as_markdown([head, *map(_summary_row, in_order)]), "", caption, ""])
 
 
@@ -100,7 +101,7 @@ def _summary_row(measured: Measured) -> tuple[str, ...]:
     assert theirs
     found = [figures(contenders[name], yardstick, state) if name in contenders else None for name in ENGINES]
     ratios = (f"{each.ratio.median:.2f}" if each and each.ratio else "–" for each in found)
-    return network(measured["case"]), f"{theirs.ms.median:.1f} ms", *ratios
+    return network(measured["case"]), state, f"{theirs.ms.median:.1f} ms", *ratios
 
 
 def peers(folder: Path) -> str:

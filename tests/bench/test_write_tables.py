@@ -70,8 +70,8 @@ def test_the_summary_has_the_cases_of_the_readme_alone(tmp_path: Path) -> None:
 
     text = fill(PLACE.format("summary"), tmp_path)
 
-    assert cells(text, "ResNet-50") == [["ResNet-50 at 120×120", "10.0 ms", "0.90", "–", "–"]]
-    assert "Measured on 1 May 2026, 2 processors of a Test; medians." in text
+    assert cells(text, "ResNet-50") == [["ResNet-50 at 120×120", "two-core", "10.0 ms", "0.90", "–", "–"]]
+    assert "Measured on 1 May 2026, 2 processors of a Test; medians; " in text
     assert "ResNet-101" not in text
     assert "ResNet-101" in fill(PLACE.format("peers"), tmp_path)
 
