@@ -25,7 +25,7 @@ from edged.model.model_file import content_sha256, model_stem
 from edged.model.passes import simplify
 from edged.model.prepare import CHANNELS, DEFAULT, prepared_by, recipe_for
 from edged.model.resnet import MIN_SIZE
-from edged.model.ultralytics import implied
+from edged.model.ultralytics import stated_preparation
 from edged.model.zoo import NETWORKS
 from edged.system.paths import cache_directory
 from edged.system.plain_text import counted, plain
@@ -250,9 +250,10 @@ def _read_onnx(path: Path, size: Pair | None) -> "tuple[OnnxFile, KeptGraph]":
     network = read_network(file, size)
     of_bytes = {f"{PREFIX}preprocess": "raw"} if takes_bytes(file) else {}
     try:
-        graph, metadata = simplify(network.graph), implied(file.metadata) | of_bytes | dict(file.metadata)
+        graph = simplify(network.graph)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
+    metadata = stated_preparation(file.metadata) | of_bytes | dict(file.metadata)
     return file, KeptGraph(graph, metadata, network.contradictions, network.outputs)
 
 

@@ -38,7 +38,7 @@ def stated_size(properties: Properties) -> Pair | None:
     return (int(found[2]), int(found[1])) if found else None
 
 
-def implied(properties: Properties) -> dict[str, str]:
+def stated_preparation(properties: Properties) -> dict[str, str]:
     """Return how the file requires its pictures, as properties of edged.
 
     Classifiers of Ultralytics take the largest centred square of a picture, 0 … 1.

@@ -115,8 +115,11 @@ def _inferred(model: ModelProto) -> Shapes:
 
 
 def _is_empty(shape: Sequence[int | str | None] | None) -> bool:
-    """Return whether a tensor has no values: Ultralytics splits off those that are neither boxes nor scores."""
-    return shape is not None and 0 in shape
+    """Return whether the rows of a tensor have no values: Ultralytics splits off one beside boxes and scores.
+
+    Another axis of size 0 is one that the file leaves open, as some exporters write it.
+    """
+    return shape is not None and list(shape[-1:]) == [0]
 
 
 def _may_be_boxes(shape: Sequence[int | str | None] | None) -> bool:

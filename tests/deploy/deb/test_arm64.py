@@ -13,7 +13,7 @@ from tools.deb.release import RELEASES
 
 FOLDER = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "edged-arm64")
 NO_EMULATION = 77
-LIMIT_S = 840  # less than a test may take: it took 135 s on a quiet machine
+LIMIT_S = 840  # less than a test may take: it took 99 s on a quiet machine
 DEMO = "uname -m >&2; edged demo --count 20 --json --set 'workers=[{device: cpu}]'"  # NumPy does not stand in
 
 
