@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 from numpy.typing import NDArray
@@ -123,6 +124,16 @@ def test_onnxruntime_is_compared_before_the_choice_too(tmp_path: Path, name: str
 
     expected = reference.run(model.graph, reference.prepare(images, model.input))
     assert relative_error(found, expected) < 1e-5
+
+
+@pytest.mark.parametrize("name", CHOOSING)
+def test_a_file_may_leave_its_batch_open_as_a_size_of_0(tmp_path: Path, name: str) -> None:
+    opened = onnx.load(str(path := choosing_file(tmp_path / "net.onnx", name)))
+    for entry in (*opened.graph.input, *opened.graph.value_info):
+        entry.type.tensor_type.shape.dim[0].dim_value = 0
+    onnx.save(opened, str(path))
+
+    assert (84, 4) in detector_of(loaded(path)).shapes
 
 
 def test_a_file_of_ultralytics_has_its_labels_and_the_usual_preparation(tmp_path: Path) -> None:
