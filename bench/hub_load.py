@@ -33,6 +33,7 @@ from bench.raw_results import Measured, keep, origin
 from bench.swarm import cameras, workers
 from edged.client import Prediction
 from edged.system.machine_state import LEFT_OUT, OTHERS, MachineState, processor_time_s
+from edged.system.paths import link_address, runtime_directory
 from edged.transport.keys import new_pair
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port
@@ -60,13 +61,22 @@ FIGURES = ("fps", "cpu_us", "cpu_share", "p50_ms", "p99_ms", "most_ms", "rss_mb"
 
 @dataclass(frozen=True)
 class Load:
-    """What is offered: so many cameras, each with `fps`, and so many workers of `batch` and credit 2."""
+    """What is offered: so many cameras, each with `fps`, and so many workers of `batch` and credit 2.
+
+    They come by the private link of the hub's host, or by that of other hosts: `curve` encrypts that.
+    """
 
     cameras: int
     workers: int
     fps: float
     batch: int = 1
     curve: bool = False
+    private: bool = False
+
+    @property
+    def link(self) -> str:
+        """Return its name in tables."""
+        return "Unix" if self.private else "CURVE, tcp" if self.curve else "ipc"
 
 
 @dataclass(frozen=True)
@@ -216,11 +226,13 @@ def _window(daemon: Daemon, listener: Listener, offered: Swarm, seconds: float, 
 
 
 @contextmanager
-def hub(load: Load, folder: Path, module: str = "edged") -> Iterator[Daemon]:
+def hub(load: Load, folder: Path, module: str = "") -> Iterator[Daemon]:
+    """Run a hub for `load`. `module`: what is `edged`; default: as the load requires."""
+    host = {} if load.private else {"host": "swarm"}
     config: dict[str, Any] = {
         "node": "test",
-        "cameras": {f"c{index}": {"source": 0, "host": "swarm"} for index in range(load.cameras)},
-        "workers": [{"device": "null", "host": "swarm", "group": "all"} for _ in range(load.workers)],
+        "cameras": {f"c{index}": {"source": 0, **host} for index in range(load.cameras)},
+        "workers": [{"device": "null", "group": "all", **host} for _ in range(load.workers)],
         "publish": {"address": f"ipc://{folder}/pub", "replay": f"ipc://{folder}/replay"},
         "metrics": {"address": f"127.0.0.1:{free_port()}"},
         "link": {"address": f"tcp://127.0.0.1:{free_port()}" if load.curve else f"ipc://{folder}/link"},
@@ -232,6 +244,7 @@ def hub(load: Load, folder: Path, module: str = "edged") -> Iterator[Daemon]:
         config["security"] = {
             "key": str(folder / "hub.key"), "allow": allowed, "cameras": allowed, "workers": allowed,
         }  # fmt: skip
+    module = module or ("bench.idle_children" if load.private else "edged")
     with run_edged(folder, config=config, module=module) as daemon:
         yield daemon
 
@@ -239,7 +252,9 @@ def hub(load: Load, folder: Path, module: str = "edged") -> Iterator[Daemon]:
 @contextmanager
 def swarm(load: Load, daemon: Daemon) -> Iterator[Swarm]:
     """One process for all cameras, another for all workers."""
-    address, keys = str(daemon.config["link"]["address"]), daemon.folder if load.curve else None
+    journal = daemon.folder / "edged/test/journal.sqlite"
+    address = link_address(runtime_directory(journal)) if load.private else str(daemon.config["link"]["address"])
+    keys = daemon.folder if load.curve else None
     context = multiprocessing.get_context("spawn")
     processes: list[BaseProcess] = [
         context.Process(target=cameras, name="cameras", args=(address, load.cameras, load.fps, keys), daemon=True)
@@ -270,7 +285,7 @@ def as_rows(load: Load, windows: Sequence[Window]) -> Iterator[tuple[str, ...]]:
     """Return a row of a table for each state: medians over its windows, some with their quartiles."""
     for state, each in by_state(windows).items():
         yield (
-            "CURVE, tcp" if load.curve else "ipc",
+            load.link,
             str(load.cameras),
             str(load.workers),
             f"{state}, {each['fps'].count}",
@@ -294,8 +309,8 @@ def main() -> None:
     options = _options()
     print(" | ".join(COLUMNS))
     with MachineState(options.others) as machine:
-        for count, served, curve in itertools.product(options.cameras, options.workers, _links(options)):
-            load = Load(count, served, options.fps, options.batch, curve)
+        for count, served, link in itertools.product(options.cameras, options.workers, options.link):
+            load = Load(count, served, options.fps, options.batch, link == "curve", link == "private")
             windows = measure(load, options.windows, options.seconds, machine)
             rows = [
                 [round(each, 4) if isinstance(each, float) else each for each in astuple(one)] for one in windows
@@ -306,10 +321,6 @@ def main() -> None:
             print(*map(" | ".join, as_rows(load, windows)), f"({gone} windows left out)", sep="\n", flush=True)
 
 
-def _links(options: argparse.Namespace) -> Sequence[bool]:
-    return {"ipc": (False,), "curve": (True,), "both": (False, True)}[options.link]
-
-
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.hub_load", description=__doc__)
     parser.add_argument("--cameras", type=int, nargs="+", default=[1, 8, 64])
@@ -318,7 +329,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--windows", type=int, default=12, help="of each load (default: 12)")
     parser.add_argument("--seconds", type=float, default=3.0, help="of a window (default: 3)")
-    parser.add_argument("--link", choices=("ipc", "curve", "both"), default="both", help="curve: TCP with keys")
+    links, what = (
+        ("private", "curve", "ipc"),
+        "private: of the hub's host; of other hosts: curve, by TCP with keys",
+    )
+    parser.add_argument("--link", nargs="+", choices=links, default=links[:2], help=f"{what}; ipc, without")
     parser.add_argument("--others", type=float, default=OTHERS, help=f"processors that others may use ({OTHERS})")
     parser.add_argument("--output", type=Path, default=Path("build/hub.json"), help="default: build/hub.json")
     return parser.parse_args()

@@ -5,8 +5,10 @@ They report no time that they do not spend: a frame is captured when it is sent,
 
 import heapq
 import math
+import select
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import zmq
@@ -24,12 +26,43 @@ from edged.messages import (
     decode,
     encode,
 )
+from edged.transport.address import is_private_link, path_of
 from edged.transport.client_socket import Curve, curve_of, unconnected
+from edged.transport.unix_connection import UnixConnection
 
 SIDE = 120
 PIXELS = bytes(SIDE * SIDE * 3)
 MODEL = ModelInfo(name="null", sha256="0" * 64, labels=tuple("0123456789"), width=SIDE, height=SIDE)
 TOP = tuple(Score(index=index, score=0.1) for index in range(5))
+
+
+class PrivateSocket:
+    """A connection to the hub's private link, with what is used here of a ZeroMQ socket."""
+
+    def __init__(self, address: str, name: str) -> None:
+        self._connection = UnixConnection.to(path_of(address), queued=1)
+        self._connection.send([name.encode()])
+        self._poll = select.poll()
+        self._poll.register(self._connection.fileno(), select.POLLIN)
+
+    def fileno(self) -> int:
+        return self._connection.fileno()
+
+    def send(self, header: bytes) -> None:
+        self.send_multipart([header])
+
+    def send_multipart(self, parts: Sequence[bytes], _flags: int = 0, *, copy: bool = False) -> None:
+        if not self._connection.send(parts):
+            raise zmq.Again
+
+    def recv_multipart(self) -> Sequence[bytes | memoryview]:
+        """Wait for the next message. Raises ConnectionError if the hub has closed the link."""
+        while (parts := self._connection.receive()) is None:
+            self._poll.poll()
+        return parts
+
+
+Socket = zmq.Socket[bytes] | PrivateSocket
 
 
 def cameras(address: str, count: int, fps: float, keys: Path | None) -> None:
@@ -42,7 +75,7 @@ def cameras(address: str, count: int, fps: float, keys: Path | None) -> None:
     if math.isinf(fps):
         _as_granted(sockets)
     for socket in sockets:
-        while b"capture" not in socket.recv():
+        while b"capture" not in bytes(socket.recv_multipart()[0]):
             pass
     sent = [0] * count
     start = time.monotonic()
@@ -60,27 +93,25 @@ def cameras(address: str, count: int, fps: float, keys: Path | None) -> None:
         heapq.heappush(due, (max(at + 1 / fps, time.monotonic() - 1), index))
 
 
-def _as_granted(sockets: list[zmq.Socket[bytes]]) -> None:
-    poller, index_of, sent = zmq.Poller(), {socket: index for index, socket in enumerate(sockets)}, Counter[int]()
-    for socket in sockets:
-        poller.register(socket, zmq.POLLIN)
-    while True:
-        for socket, _ in poller.poll():
-            message, index = decode(socket.recv()), index_of[socket]
-            for _ in range(message.frames if isinstance(message, Grant) else 0):
-                sent[index] += 1
-                socket.send_multipart([_frame(index, sent[index]), PIXELS], copy=False)
+def _as_granted(sockets: list[Socket]) -> None:
+    index_of, sent = {socket: index for index, socket in enumerate(sockets)}, Counter[int]()
+    for socket in _readable(sockets):
+        message, index = decode(socket.recv_multipart()[0]), index_of[socket]
+        for _ in range(message.frames if isinstance(message, Grant) else 0):
+            sent[index] += 1
+            socket.send_multipart([_frame(index, sent[index]), PIXELS], copy=False)
 
 
 def workers(address: str, count: int, batch: int, keys: Path | None) -> None:
     """So many workers that answer at once, for ever."""
-    poller = zmq.Poller()
+    sockets, host = [], None if is_private_link(address) else "swarm"
     for index in range(count):
-        socket = _connected(address, f"worker/swarm-{index}", keys)
+        name = f"{host or 'local'}-{index}"
+        socket = _connected(address, f"worker/{name}", keys)
         hello = WorkerHello(
-            worker=f"swarm-{index}",
+            worker=name,
             device="null",
-            host="swarm",
+            host=host or "",
             precision="fp32",
             batch=batch,
             credit=2,
@@ -88,12 +119,23 @@ def workers(address: str, count: int, batch: int, keys: Path | None) -> None:
             energy="none",
         )
         socket.send(encode(hello))
-        poller.register(socket, zmq.POLLIN)
+        sockets.append(socket)
+    for socket in _readable(sockets):
+        job = decode(socket.recv_multipart()[0])
+        if isinstance(job, Job):
+            socket.send(encode(_scores(job)))
+
+
+def _readable(sockets: Iterable[Socket]) -> Iterator[Socket]:
+    """Yield the sockets that have a message, for ever."""
+    poller, by_key = zmq.Poller(), dict[object, Socket]()
+    for socket in sockets:
+        key = socket.fileno() if isinstance(socket, PrivateSocket) else socket
+        by_key[key] = socket
+        poller.register(key, zmq.POLLIN)
     while True:
-        for socket, _ in poller.poll():
-            job = decode(socket.recv_multipart(copy=False)[0].buffer)
-            if isinstance(job, Job):
-                socket.send(encode(_scores(job)))
+        for key, _ in poller.poll():
+            yield by_key[key]
 
 
 def _scores(job: Job) -> Scores:
@@ -109,7 +151,9 @@ def _frame(index: int, number: int) -> bytes:
     ).encode()
 
 
-def _connected(address: str, name: str, keys: Path | None) -> "zmq.Socket[bytes]":
+def _connected(address: str, name: str, keys: Path | None) -> Socket:
+    if is_private_link(address):
+        return PrivateSocket(address, name)
     curve: Curve | None = curve_of(keys / "swarm.key", keys / "hub.pub") if keys else None
     socket = unconnected(zmq.Context.instance(), zmq.DEALER, address, 100, curve)
     socket.setsockopt(zmq.IDENTITY, name.encode())

@@ -27,14 +27,14 @@ from edged.messages import (
     decode,
 )
 from edged.pictures.prepare import Pixels
-from edged.transport.address import is_ipc
 from edged.transport.client_socket import Curve
-from edged.transport.hub_link import HubClock, HubLink
+from edged.transport.hub_clock import HubClock
+from edged.transport.hub_link import open_hub_link
 from edged.transport.spans import Notebook
 
 WAITING_FRAMES = 2  # more would only get old here: frames wait in the hub
 BUFFERED = 65_536  # bytes in the kernel; its default, megabytes, holds seconds of a link of 10 Mbit/s
-LAST_WORDS_MS = 500
+LAST_WORDS_S = 0.5
 BATCH_NS = NANOSECONDS // 4  # between batches; one with each frame would take the frame's place on the link
 
 
@@ -45,15 +45,15 @@ class CameraLink:
         self, camera: str, address: str, greeting: Callable[[], CameraHello], curve: Curve | None = None
     ) -> None:
         self._greeting = greeting
-        peer = f"camera/{camera}"
-        self._hub = HubLink(
-            peer,
+        self._hub = open_hub_link(
+            f"camera/{camera}",
             address,
             queued=WAITING_FRAMES,
-            buffered=-1 if is_ipc(address) else BUFFERED,
-            linger_ms=LAST_WORDS_MS,
+            buffered=BUFFERED,
+            linger_s=LAST_WORDS_S,
             curve=curve,
         )
+        self.same_host = self._hub.same_host
 
     def send(self, message: LinkMessage, payload: Pixels | None = None) -> bool:
         """Send a message; return False if there is no room for it. `payload`: uint8, C-contiguous."""
@@ -61,7 +61,7 @@ class CameraLink:
 
     def send_news(self, message: LinkMessage) -> None:
         """Send an important message; wait for room, since frames may still be queued before it."""
-        if self.has_room(LAST_WORDS_MS / 1000):
+        if self.has_room(LAST_WORDS_S):
             self.send(message)
 
     def has_room(self, within_s: float = 0.0) -> bool:
@@ -159,11 +159,11 @@ class HubRequests:
         self.model: ServedModel | None = None
         self.answers: list[FrameAnswer] = []
         self.stop: Stop | None = None
-        self.clock = HubClock(same_host=is_ipc(hub))
         self.snapshots = SnapshotEncoder(camera)
         self._camera = camera
         self._hello = hello
         self.link = CameraLink(camera, hub, self._greeting, curve)
+        self.clock = HubClock(same_host=self.link.same_host)
         self.diary = CameraTrace(camera, self.link, self.clock)
 
     def receive(self, within_s: float = 0.0) -> None:

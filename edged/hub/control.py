@@ -2,7 +2,8 @@
 
 from edged.clock import now_ns
 from edged.hub.events import HubEvent
-from edged.hub.links.peers import Links, Received
+from edged.hub.links.peers import Links
+from edged.hub.links.received import Received
 from edged.hub.recorder import Recordings
 from edged.hub.reload import Reload
 from edged.hub.systemd_service import Service

@@ -10,7 +10,8 @@ import zmq
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.control import ControlRequests
 from edged.hub.events import HubEvent
-from edged.hub.links.peers import CONTROL_ROLES, Links, Received, Role
+from edged.hub.links.peers import Links
+from edged.hub.links.received import CONTROL_ROLES, Received, Role
 from edged.hub.pipeline import Pipeline
 from edged.hub.signals import Signals
 from edged.hub.stats.moments import LoopMetrics

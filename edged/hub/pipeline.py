@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 import msgspec
-import zmq
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.config import Config
@@ -18,7 +17,7 @@ from edged.hub.frames.queues import Held, StageResult
 from edged.hub.frames.tracks import CameraTracks
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.schema import Row
-from edged.hub.links.peers import Received, Role
+from edged.hub.links.received import Received, Role
 from edged.hub.node import Node
 from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.sender import AnsweredJob, Outcome, Outgoing
@@ -67,10 +66,10 @@ class Pipeline:
             return []
         return self._cameras.handle_message(received, now)
 
-    def _accept_frame(self, frame: Frame, payloads: Sequence[zmq.Frame], now: int) -> None:
+    def _accept_frame(self, frame: Frame, payloads: Sequence[memoryview], now: int) -> None:
         """Let a frame wait for its turn, if its size is the one that the model takes (3 bytes a pixel)."""
         wanted = self._cameras.model
-        is_whole = len(payloads) == 1 and len(payloads[0].buffer) == frame.width * frame.height * 3
+        is_whole = len(payloads) == 1 and len(payloads[0]) == frame.width * frame.height * 3
         if not (is_whole and wanted and (frame.width, frame.height) == (wanted.width, wanted.height)):
             self.router.frame_unusable(frame.camera, frame.count)
             return
@@ -138,7 +137,7 @@ class Pipeline:
         return self._workers.handle_message(received)
 
     def _take_answer(
-        self, hello: WorkerHello, answer: Scores | Features | JobFailed, payloads: Sequence[zmq.Frame]
+        self, hello: WorkerHello, answer: Scores | Features | JobFailed, payloads: Sequence[memoryview]
     ) -> list[HubEvent]:
         """Publish what is answered, or pass it on to the next part. The answer to a job given up is ignored."""
         answered_ns = now_ns()

@@ -12,7 +12,8 @@ from prometheus_client import Summary
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.client_session import ClientSession
 from edged.hub.frames.queues import Held, Pixels
-from edged.hub.links.peers import Links, Received
+from edged.hub.links.peers import Links
+from edged.hub.links.received import Received
 from edged.hub.node import Node
 from edged.messages import (
     Forwarded,

@@ -11,7 +11,8 @@ from edged.config.sections import LIVE
 from edged.errors import ConfigError
 from edged.hub.events import HubEvent
 from edged.hub.links.guard import Guard
-from edged.hub.links.peers import Role, allowed_by, elsewhere, parse_peer
+from edged.hub.links.peers import allowed_by, elsewhere
+from edged.hub.links.received import Role, parse_peer
 from edged.hub.links.runtime_folder import RuntimeFiles
 from edged.hub.node import Node
 from edged.hub.pipeline import Publication

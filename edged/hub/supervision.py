@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.children.shutdown import stop_children
 from edged.hub.events import HubEvent, Refusals
-from edged.hub.links.peers import Received
+from edged.hub.links.received import Received
 from edged.hub.node import Node
 from edged.hub.pipeline import Publication
 from edged.hub.signals import Signals

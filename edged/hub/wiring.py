@@ -26,9 +26,10 @@ from edged.hub.hub import Hub
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
 from edged.hub.links.authentication import Rejections
-from edged.hub.links.peers import PRIVATE, Context, open_guard, open_links
+from edged.hub.links.peers import Context, open_guard, open_links
 from edged.hub.links.runtime_folder import RuntimeFiles, private_folder
 from edged.hub.links.sockets import IO_THREADS, allow_many_descriptors, unusable
+from edged.hub.links.unix_link import PRIVATE
 from edged.hub.liveness import Liveness
 from edged.hub.node import Node
 from edged.hub.pipeline import Pipeline, Publication
@@ -62,7 +63,7 @@ from edged.transport.spans import Notebook
 from edged.transport.tls import server_context
 
 ENDPOINTS = ("publish.address", "publish.replay", "link.address", PRIVATE, ENDPOINT)
-THIS_HOST = "ipc://"  # endpoint of the private link for local children and clients
+THIS_HOST = "ipc://"  # of a hub without a link to other hosts
 
 log = logging.getLogger("edged.hub")
 
@@ -125,7 +126,7 @@ class Endpoints:
         self.moments = self._serve_metrics(rejections, resources)
         folder = resources.enter_context(private_folder(journal_path(config.node, config.journal.path)))
         self.runtime_files = RuntimeFiles(folder, config)
-        self.links = open_links(context, config, self.runtime_files.address, self.guard)
+        self.links = open_links(context, config, self.runtime_files.address, self.guard, rejections, resources)
         self.host_states = self._watch_host(resources)
         resources.callback(self.services.close)
 

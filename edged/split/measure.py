@@ -9,7 +9,7 @@ from functools import partial
 
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
-from edged.hub.links.peers import QUEUED
+from edged.hub.links.unix_link import QUEUED
 from edged.messages import AssignPart, Echo, MeasureAnswer, MeasureRequest
 from edged.split.pump import Pump, Tried
 from edged.split.search import Ability, LinkSpeed, PlannedPart, Unit, Way, Ways

@@ -16,7 +16,8 @@ from edged.hub.children.shutdown import stop_children
 from edged.hub.frames.queues import Pixels
 from edged.hub.links.authentication import Rejections
 from edged.hub.links.guard import Guard
-from edged.hub.links.peers import Links, Received, open_guard, open_links
+from edged.hub.links.peers import Links, open_guard, open_links
+from edged.hub.links.received import Received
 from edged.hub.links.runtime_folder import private_folder
 from edged.hub.service_threads import ServiceThreads
 from edged.hub.signals import Signals
@@ -144,10 +145,11 @@ def run_workers(config: Config, report: Report) -> Iterator[Team]:
         resources.callback(context.destroy, linger=0)
         metrics = Metrics(__version__)
         services = ServiceThreads(metrics.service_up, metrics.service_failures)
-        guard = open_guard(context, config, Rejections(metrics.peers_rejected), services, resources)
+        rejections = Rejections(metrics.peers_rejected)
+        guard = open_guard(context, config, rejections, services, resources)
         resources.callback(services.close)
         address = link_address(folder)
-        links = open_links(context, config, address, guard)
+        links = open_links(context, config, address, guard, rejections, resources)
         commands = ChildCommands(snapshot_path(folder), address)
         environment = ChildEnvironment(config).of_worker
         children = {

@@ -74,7 +74,7 @@ def runtime_directory(journal: Path) -> Path:
 
 def link_address(folder: Path) -> str:
     """Return the address of a hub's link, in its runtime directory, for its children and `edged reload`."""
-    return f"ipc://{folder}/hub"
+    return f"unix://{folder}/hub"
 
 
 def snapshot_path(folder: Path) -> Path:

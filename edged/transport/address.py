@@ -1,12 +1,17 @@
-"""Addresses at which edged listens: `tcp://host:port`, `ipc:///path`, and host:port for HTTP."""
+"""Addresses at which edged listens: `tcp://host:port`, `ipc:///path`, and host:port for HTTP.
+
+`unix:///path` is a hub's private link, to which no other program connects.
+"""
 
 import ipaddress
+from pathlib import Path
 
 _HOST = r"(\[[0-9A-Fa-f:.]+\]|[^:/\s\[\]]+)"
 ZMQ_ADDRESS = rf"^(tcp://{_HOST}:\d{{1,5}}|ipc:///[^\s@]{{1,100}})$"  # 107 bytes are the kernel's limit
 MQTT_ADDRESS = rf"^mqtts?://{_HOST}(:\d{{1,5}})?$"
 NATS_ADDRESS = rf"^(nats|tls)://{_HOST}(:\d{{1,5}})?$"
 HOST_AND_PORT = rf"^{_HOST}:\d{{1,5}}$"
+PRIVATE_LINK = "unix://"
 LOCALHOST = "127.0.0.1"  # for the name, independent of the resolver
 
 
@@ -20,6 +25,16 @@ def host_and_port(address: str) -> tuple[str, int]:
 def is_ipc(address: str) -> bool:
     """Return whether it is a socket in the file system."""
     return address.startswith("ipc://")
+
+
+def is_private_link(address: str) -> bool:
+    """Return whether it is the link of a hub to its children, and to the verbs of its host."""
+    return address.startswith(PRIVATE_LINK)
+
+
+def path_of(address: str) -> Path:
+    """Return the path of the socket of an address `ipc:///path` or `unix:///path`."""
+    return Path(address.partition("://")[2])
 
 
 def is_ipv6(address: str) -> bool:

@@ -52,7 +52,7 @@ class LoadedHeads:
         self._features = features
         self._heads: OrderedDict[str, Head] = OrderedDict()
 
-    def load(self, message: LoadHead, payloads: Sequence[bytes]) -> HeadLoaded:
+    def load(self, message: LoadHead, payloads: Sequence[bytes | memoryview]) -> HeadLoaded:
         """Load a head, and return the answer for the hub."""
         refused = self._incompatibility(message)
         if not refused:

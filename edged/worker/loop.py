@@ -109,7 +109,7 @@ class Loop:
         return end
 
     def _dispatch(
-        self, hub: HubLink, hello: WorkerHello, parts: Sequence[bytes]
+        self, hub: HubLink, hello: WorkerHello, parts: Sequence[bytes | memoryview]
     ) -> Stop | PlanSplitRequest | None:
         """Handle a message of the hub; return the one that ends the loop."""
         match _decoded(parts[0]):
@@ -143,7 +143,7 @@ class Loop:
         if self._completions.waiting_s >= self._hangs_s:
             raise DeviceError(f"the device has not answered within {self._hangs_s:g} s: it hangs")
 
-    def _submit(self, job: Job, payloads: Sequence[bytes]) -> list[LinkMessage]:
+    def _submit(self, job: Job, payloads: Sequence[bytes | memoryview]) -> list[LinkMessage]:
         begun_ns = now_ns()
         try:
             frames = frames_of(job, payloads, self._served)
@@ -204,7 +204,7 @@ def _failed(job: Job, error: str) -> JobFailed:
     return JobFailed(job=job.job, reason="device_error", error=error)
 
 
-def _decoded(header: bytes) -> LinkMessage | None:
+def _decoded(header: bytes | memoryview) -> LinkMessage | None:
     try:
         return decode(header)
     except MessageError as error:

@@ -24,7 +24,7 @@ from edged.runtime.select import hold_device
 from edged.system.host_watch import HostWatch
 from edged.system.paths import cache_directory
 from edged.transport.client_socket import Curve
-from edged.transport.hub_link import HubLink
+from edged.transport.hub_link import HubLink, open_hub_link
 from edged.worker.driver_choice import DriverChoice
 from edged.worker.loop import ANSWERS, Loop, PlanSplitRequest
 from edged.worker.measure import measure
@@ -110,7 +110,7 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     watch = HostWatch(config.energy.sysfs) if worker.host else None
     loop = Loop(ready.runtime, ready.served, ready.self_check, meter, watch)
     del model  # the runtime owns its weights now
-    hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
+    hub = open_hub_link(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
     compose_in_background(ready.runtime, partial(driver.measure, ready.forward_s))
     request = loop.run(hub, hello)
     if request:

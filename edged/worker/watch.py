@@ -19,7 +19,7 @@ from edged.messages import (
     TraceBatch,
 )
 from edged.runtime.base import ModelRuntime, Result
-from edged.transport.hub_link import HubClock
+from edged.transport.hub_clock import HubClock
 from edged.worker.completion import Completed
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The hub's end of the link, by hand: a real ROUTER that a real camera process talks to."""
+"""The hub's end of the link, by hand, to which a real camera process talks."""
 
 import os
 import subprocess
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import zmq
 
 from edged.messages import (
     CameraCount,
@@ -28,9 +27,9 @@ from edged.messages import (
 from edged.pictures.prepare import Pixels
 from edged.system.process_end import PARENT
 from tests.eventually import LIMIT_S, TURN_MS, TURN_S, eventually
+from tests.link_ends import HubEnd as LinkEnd
 
 SIDE = 32
-QUEUED = 64  # as the hub has it
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,7 @@ class HubEnd:
     """Keeps everything that the camera says."""
 
     def __init__(self, address: str) -> None:
-        self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.ROUTER)
-        self._socket.setsockopt(zmq.LINGER, 0)
-        self._socket.setsockopt(zmq.RCVHWM, QUEUED)
-        self._socket.bind(address)
-        self._peer = b""
+        self._link = LinkEnd(address)
         self.hello: CameraHello | None = None
         self.frames: list[Received] = []
         self.reports: list[CameraReport] = []
@@ -57,7 +52,7 @@ class HubEnd:
 
     def send(self, message: LinkMessage) -> None:
         """To the camera that has said hello."""
-        self._socket.send_multipart([self._peer, encode(message)])
+        self._link.send(encode(message))
 
     def listen(self, within_ms: int = TURN_MS) -> None:
         """Take in what has come, waiting so long for the first."""
@@ -66,10 +61,11 @@ class HubEnd:
 
     def listen_once(self, within_ms: int = TURN_MS) -> bool:
         """Take in one message; False if none has come in time."""
-        if not self._socket.poll(within_ms):
+        parts = self._link.receive(within_ms)
+        if parts is None:
             return False
-        peer, header, *payload = self._socket.recv_multipart()
-        self._take(peer, decode(header), payload)
+        header, *payloads = parts
+        self._take(decode(header), payloads)
         return True
 
     def start(self, camera: str, side: int) -> None:
@@ -77,7 +73,7 @@ class HubEnd:
         eventually(self.has_hello)
         assert self.hello
         assert self.hello.camera == camera
-        assert self._peer == f"camera/{camera}".encode()
+        assert self._link.peer == f"camera/{camera}"
         self.send(Capture(width=side, height=side))
 
     def last_report(self) -> CameraReport | None:
@@ -108,12 +104,12 @@ class HubEnd:
 
     def close(self) -> None:
         """Gone."""
-        self._socket.close()
+        self._link.close()
 
-    def _take(self, peer: bytes, message: LinkMessage, payload: list[bytes]) -> None:
+    def _take(self, message: LinkMessage, payload: list[bytes]) -> None:
         match message:
             case CameraHello():
-                self._peer, self.hello = peer, message
+                self.hello = message
             case CameraReport():
                 self.reports.append(message)
             case Snapshot():
@@ -155,7 +151,7 @@ def running_camera(
     """
     config = folder / "edged.yaml"
     config.write_text(f"cameras: {{{camera}: {settings}}}\n")
-    address = f"ipc://{folder}/hub"
+    address = f"unix://{folder}/hub"
     hub = HubEnd(address)
     command = [sys.executable, "-m", "edged", "camera", camera, "--config", str(config), "--hub", address]
     environment = {**os.environ, PARENT: str(os.getpid())}

@@ -3,13 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
-import zmq
-
 from edged.hub.frames.queues import Pixels
-from edged.hub.links.peers import Links, Received, Role
+from edged.hub.links.peers import Links
+from edged.hub.links.received import Received, Role
 from edged.messages import PROTOCOL, LinkMessage, ModelInfo, WorkerHello
 
-Says = tuple[LinkMessage, Sequence[zmq.Frame]]
+Says = tuple[LinkMessage, Sequence[memoryview]]
 MODEL = ModelInfo(name="m", sha256="0" * 64, labels=("a",), width=4, height=3)
 
 
@@ -33,7 +32,7 @@ class ScriptedLinks(Links):
 
     def __init__(self, answers: Mapping[str, Callable[[LinkMessage, Sequence[Pixels]], list[Says]]]) -> None:
         self.heard: list[tuple[str, LinkMessage, Sequence[Pixels]]] = []
-        self.says: deque[tuple[str, LinkMessage, Sequence[zmq.Frame]]] = deque()
+        self.says: deque[tuple[str, LinkMessage, Sequence[memoryview]]] = deque()
         self._answers = answers
 
     def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
@@ -48,7 +47,7 @@ class ScriptedLinks(Links):
         if not self.says:
             return None
         name, message, payloads = self.says.popleft()
-        return Received(f"worker/{name}", Role.WORKER, name, message, payloads, zmq.Frame())
+        return Received(f"worker/{name}", Role.WORKER, name, message, payloads, memoryview(b""))
 
     def wait(self, within_ms: int) -> bool:
         return bool(self.says)

@@ -42,7 +42,7 @@ def test_a_worker_greets_answers_as_the_reference_does_and_stops(tmp_path: Path,
         worker.stop()
 
         assert worker.exit_code() == 0
-        assert worker.identity == b"worker/local-0"
+        assert worker.peer == "worker/local-0"
     assert (hello.worker, hello.batch, hello.credit) == ("local-0", 4, 3)
     assert (hello.model.name, hello.model.sha256) == (model.name, model.sha256)
     assert (hello.model.width, hello.model.height) == (models.SIZE, models.SIZE)

@@ -3,6 +3,8 @@
 import json
 import random
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import time
@@ -19,13 +21,14 @@ from edged import __version__
 from edged.hub.links.authentication import REASONS
 from edged.messages import ReplayRequest
 from edged.system.paths import link_address, runtime_directory
+from edged.transport.address import path_of
 from tests.e2e.daemon import PATIENT, Daemon, config_in, run_edged
 from tests.e2e.daemon_use import listening, rejected
 from tests.e2e.zmtp import COMMAND, GREETING, MORE, connected, frame, header, is_cut, joined, ready, send_until_cut
-from tests.eventually import LIMIT_MS, eventually
+from tests.eventually import LIMIT_MS, LIMIT_S, eventually
 
 MIB = 1 << 20
-ENDPOINTS = {"publish.address": "SUB", "publish.replay": "DEALER", "link": "DEALER"}  # and who connects there
+ENDPOINTS = {"publish.address": "SUB", "publish.replay": "DEALER"}  # and who connects there
 NOISE = random.Random(7).randbytes(4096)  # noqa: S311
 GROWTH = 48 * MIB  # of the hub's memory, at most, whatever a peer does
 SUBSCRIBER = "import signal, sys, zmq; s = zmq.Context().socket(zmq.SUB); s.subscribe(''); s.connect(sys.argv[1]); s.recv(); print(1, flush=True); signal.pause()"  # noqa: E501
@@ -64,8 +67,6 @@ def all_rejected(daemon: Daemon, endpoint: str) -> float:
 
 
 def address_of(daemon: Daemon, endpoint: str) -> str:
-    if endpoint == "link":
-        return link_address(runtime_directory(daemon.folder / "edged/test/journal.sqlite"))
     section, key = endpoint.split(".")
     return str(daemon.config[section][key])
 
@@ -185,15 +186,62 @@ def test_parts_and_commands_without_end_are_cut_off(daemon: Daemon, endpoint: st
         eventually(lambda: all_rejected(daemon, endpoint) == before + 1)
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("parts", [[b"{"], [b"", NOISE], [b'{"kind":"stop"}' * 1000, b"x"], [b"x"] * 1000])
-def test_what_is_no_message_of_a_child_ends_the_connection(daemon: Daemon, parts: list[bytes]) -> None:
+def private_link(daemon: Daemon) -> socket.socket:
+    """A plain connection to the hub's private link."""
+    address = link_address(runtime_directory(daemon.folder / "edged/test/journal.sqlite"))
+    peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    peer.settimeout(LIMIT_S)
+    peer.connect(str(path_of(address)))
+    return peer
+
+
+def message(*parts: bytes) -> bytes:
+    """As the link packs it."""
+    return struct.pack(f"={1 + len(parts)}I", len(parts), *map(len, parts)) + b"".join(parts)
+
+
+NAME = message(b"camera/stranger")
+
+
+@pytest.mark.parametrize(
+    "packets",
+    [
+        [NOISE],
+        [b"\0"],
+        [message(b"camera/stranger", b"and more")],
+        [message(b"")],
+        [NAME, NOISE],
+        [NAME, struct.pack("=II", 1, (1 << 31) - 1)],
+        [NAME, struct.pack("=II", 1, 0) + b"x"],
+        [NAME, message(b"{")],
+        [NAME, message(b"", NOISE)],
+        [NAME, message(b'{"kind":"stop"}' * 1000, b"x")],
+        [NAME, message(*[b"x"] * 1000)],
+    ],
+)
+def test_what_is_no_message_of_a_child_ends_the_connection(daemon: Daemon, packets: list[bytes]) -> None:
     before = rejected(daemon, "malformed", "link")
-    with zmq.Context() as context, context.socket(zmq.DEALER) as peer:
-        peer.setsockopt(zmq.LINGER, 0)
-        peer.connect(address_of(daemon, "link"))
-        peer.send_multipart(parts)
+    with private_link(daemon) as peer:
+        for packet in packets:
+            peer.send(packet)
         is_rejected(daemon, "malformed", "link", before)
+        assert is_cut(peer)
+
+
+def test_a_child_that_sends_half_a_message_and_no_more_takes_nothing_from_others(daemon: Daemon) -> None:
+    with private_link(daemon) as peer:
+        peer.send(NAME)
+        peer.send(struct.pack("=II", 1, 1 << 30))  # and none of it
+        with listening(daemon) as got:
+            eventually(lambda: len(got) > 10)
+
+
+@pytest.mark.deep
+def test_who_gives_no_name_on_the_private_link_is_cut_off(daemon: Daemon) -> None:
+    before = rejected(daemon, "silent", "link")
+    with private_link(daemon) as peer:
+        is_rejected(daemon, "silent", "link", before)
+        assert is_cut(peer)
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,7 @@ NETWORK = 1 << 27  # bytes a second, of gigabit Ethernet
 
 
 def connected(address: str) -> socket.socket:
-    """A plain connection to a `tcp://`, `ipc://` or `host:port` address."""
-    if address.startswith("ipc://"):
-        peer = socket.socket(socket.AF_UNIX)
-        peer.connect(address.removeprefix("ipc://"))
-        return peer
+    """A plain connection to a `tcp://` or `host:port` address."""
     parts = urlsplit(address if "://" in address else f"tcp://{address}")
     return socket.create_connection((parts.hostname, parts.port))
 

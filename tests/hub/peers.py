@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import zmq
 
 from edged.clock import now_ns, wall_s
 from edged.messages import (
@@ -40,14 +39,13 @@ from edged.messages import (
 )
 from edged.system.process_end import end_with_parent
 from tests.hub.frames import hello_of
+from tests.link_ends import PeerEnd
 
 SIDE = 120
 MODEL = ModelInfo(name="told", sha256="0" * 64, labels=("no", "yes"), width=SIDE, height=SIDE)
 
 if TYPE_CHECKING:
     from edged.config import Config
-
-Socket = zmq.Socket[bytes]
 
 
 def frames(name: str, count: int, every_s: float) -> Iterator[bytes]:
@@ -71,31 +69,31 @@ def frames(name: str, count: int, every_s: float) -> Iterator[bytes]:
         )
 
 
-def steady(hub: Socket, name: str) -> None:
+def steady(hub: PeerEnd, name: str) -> None:
     """100 frames a second for ever."""
     pixels = bytes(SIDE * SIDE * 3)
     for header in frames(name, 1_000_000_000, 0.01):
-        hub.send_multipart([header, pixels])
-        if hub.poll(0) and isinstance(decode(hub.recv_multipart()[0]), Stop):
+        hub.send(header, pixels)
+        if hub.poll(0) and isinstance(hub.message(), Stop):
             return
 
 
-def short(hub: Socket, name: str) -> None:
+def short(hub: PeerEnd, name: str) -> None:
     """Ten frames of the right size and one of a wrong one, then the end."""
     for header in frames(name, 11, 0.01):
         frame = decode(header)
         assert isinstance(frame, Frame)
-        hub.send_multipart([header, bytes(3 if frame.frame == 5 else SIDE * SIDE * 3)])
+        hub.send(header, bytes(3 if frame.frame == 5 else SIDE * SIDE * 3))
     last = CameraReport(camera=name, up=False, ended=True, count=CameraCount(captured=11, dropped={}))
     hub.send(encode(last))
 
 
-def silent(hub: Socket, name: str) -> None:
+def silent(hub: PeerEnd, name: str) -> None:
     """Never sends anything."""
     wait_for(hub, Stop)
 
 
-def old(hub: Socket, name: str) -> None:
+def old(hub: PeerEnd, name: str) -> None:
     """Speaks a protocol that nobody knows any more."""
     hub.send(b'{"kind":"camera_hello","protocol":0,"name":"old"}')
     wait_for(hub, Stop)
@@ -109,7 +107,7 @@ def of_another_version(hello: WorkerHello) -> bytes:
     return json.dumps(fields | {"protocol": 1, "floats": 3}).encode()
 
 
-CAMERAS: dict[str, Callable[[Socket, str], None]] = {
+CAMERAS: dict[str, Callable[[PeerEnd, str], None]] = {
     "steady": steady,
     "short": short,
     "silent": silent,
@@ -191,7 +189,7 @@ def read_config(file: Path) -> "Config":
     return load_config(file)
 
 
-def worker(hub: Socket, index: int, config: Path) -> None:
+def worker(hub: PeerEnd, index: int, config: Path) -> None:
     whole = read_config(config)
     settings, part = whole.workers[index], part_between(*whole.ends_of(index))
     device = once(settings.device, config)
@@ -217,7 +215,7 @@ def worker(hub: Socket, index: int, config: Path) -> None:
         energy="measured",
     )
     hub.send(of_another_version(hello) if device == "older" else encode(hello))
-    while not isinstance(message := decode((received := hub.recv_multipart())[0]), Stop):
+    while not isinstance(message := decode((received := hub.receive())[0]), Stop):
         if isinstance(message, LoadHead) and device != "silent_pupil":
             refused = "it has no place for it" if device == "stubborn" else ""
             hub.send(encode(HeadLoaded(version=message.version, refused=refused)))
@@ -231,11 +229,11 @@ def worker(hub: Socket, index: int, config: Path) -> None:
             assert received[1:] == [bytes(4 * CROSSING * message.frames)]
         answered = answer(message)
         if part and part.end and device != "unlike_features":
-            hub.send_multipart(features(message, 1 if device == "short_features" else CROSSING))
+            hub.send(*features(message, 1 if device == "short_features" else CROSSING))
         elif isinstance(answered, Scores):
             shadow = answered.frames if message.shadow else ()
             extra = [bytes(4 * CROSSING * message.frames)] if message.features else []
-            hub.send_multipart([encode(msgspec.structs.replace(answered, shadow=shadow)), *extra])
+            hub.send(encode(msgspec.structs.replace(answered, shadow=shadow)), *extra)
         else:
             hub.send(encode(answered))
 
@@ -257,7 +255,7 @@ def once(device: str, config: Path) -> str:
     return first
 
 
-def camera(hub: Socket, name: str) -> None:
+def camera(hub: PeerEnd, name: str) -> None:
     if name != "old":
         hub.send(encode(hello_of(name)))
         if not wait_for(hub, Capture):
@@ -265,9 +263,9 @@ def camera(hub: Socket, name: str) -> None:
     CAMERAS[name.partition("-")[0]](hub, name)
 
 
-def wait_for(hub: Socket, kind: type[LinkMessage]) -> bool:
+def wait_for(hub: PeerEnd, kind: type[LinkMessage]) -> bool:
     """Until a message of this kind comes; False for a stop in its place."""
-    while not isinstance(message := decode(hub.recv_multipart()[0]), kind | Stop):
+    while not isinstance(message := hub.message(), kind | Stop):
         assert isinstance(message, Grant | Capture)
     return isinstance(message, kind)
 
@@ -284,15 +282,13 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.on_request:
         arguments.which = sys.stdin.readline().strip() or sys.exit(0)
-    with zmq.Context() as context, context.socket(zmq.DEALER) as hub:
-        name = arguments.which if arguments.verb == "camera" else f"local-{arguments.which}"
-        hub.setsockopt(zmq.IDENTITY, f"{arguments.verb}/{name}".encode())
-        hub.setsockopt(zmq.LINGER, 500)
-        hub.connect(arguments.hub)
-        if arguments.verb == "camera":
-            camera(hub, name)
-        else:
-            worker(hub, int(arguments.which), arguments.config)
+    name = arguments.which if arguments.verb == "camera" else f"local-{arguments.which}"
+    hub = PeerEnd(arguments.hub, f"{arguments.verb}/{name}")
+    if arguments.verb == "camera":
+        camera(hub, name)
+    else:
+        worker(hub, int(arguments.which), arguments.config)
+    hub.close()
     sys.stderr.flush()
     os._exit(0)
 

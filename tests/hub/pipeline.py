@@ -16,7 +16,7 @@ from edged.hub.children.command import ChildCommands
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.router import Router
 from edged.hub.journal.journal import Journal
-from edged.hub.links.peers import Links, local_link
+from edged.hub.links.peers import Links
 from edged.hub.links.sockets import Part
 from edged.hub.liveness import Liveness
 from edged.hub.node import Node
@@ -36,6 +36,7 @@ from edged.metrics import Metrics
 from edged.system.host_watch import HostWatch
 from edged.transport.spans import Notebook
 from tests.eventually import LIMIT_S, free_port
+from tests.link_ends import unix_link
 
 
 class NobodyTeaches:
@@ -77,7 +78,7 @@ def running_pipeline(
     address = f"tcp://127.0.0.1:{free_port()}"
     publisher = Publisher(context, "test", address, "", services, metrics.stream_unsent)
     journal = Journal(folder / "journal.sqlite", JournalSettings(), services)
-    links = Links(local_link(context, f"ipc://{folder}/hub"))
+    links = Links(unix_link(f"unix://{folder}/hub"))
     answers = FrameAnswers(links)
     limits = {"keep": keep, "max_age_ns": max_age_ns, "deadline_ns": NANOSECONDS}
     router = Router(cameras, **limits, on_dropped=answers.dropped)
@@ -95,7 +96,7 @@ def running_pipeline(
         heads=heads,
         cameras=Cameras(router, links, metrics, snapshots, liveness, answers),
         workers=Workers(router, links, heads, stats.energy, metrics, hosts, ends={}),
-        supervisor=Supervisor(Config(cameras=dict(cameras)), ChildCommands(folder / "config", "ipc://unused")),
+        supervisor=Supervisor(Config(cameras=dict(cameras)), ChildCommands(folder / "config", "unix:///unused")),
         seen=SeenStates({}),
     )
     publication = Publication(node, publisher, journal, Limits(), top=1)
@@ -107,6 +108,7 @@ def running_pipeline(
         publisher.sender.stop(LIMIT_S)
         journal.close()
         services.close()
+        links.close()
         context.destroy(linger=0)
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-import zmq
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.config import CameraConfig
@@ -21,12 +20,12 @@ from edged.messages import (
     Score,
     Scores,
     ServedModel,
-    decode,
     encode,
 )
-from tests.eventually import LIMIT_MS, eventually
+from tests.eventually import eventually
 from tests.hub.frames import HELLO, CameraEnd, next_job
 from tests.hub.pipeline import PipelineParts, running_pipeline
+from tests.link_ends import PeerEnd
 
 LABEL = Score(index=1, score=0.75)
 NOTHING = CameraCount(captured=0, dropped={})
@@ -37,18 +36,17 @@ class Session:
     """A hub, and the camera's end of the link to it."""
 
     parts: PipelineParts
-    socket: zmq.Socket[bytes]
+    peer: PeerEnd
     end: CameraEnd = field(default_factory=lambda: CameraEnd("frigate"))
 
     def say(self, message: LinkMessage) -> None:
-        self.socket.send(encode(message))
+        self.peer.send(encode(message))
         received = eventually(self.parts.node.links.receive)
         assert received
         self.parts.pipeline.receive_message(received, now_ns())
 
     def hear(self) -> LinkMessage:
-        assert self.socket.poll(LIMIT_MS)
-        return decode(self.socket.recv())
+        return self.peer.message()
 
     def capture(self, at_ns: int) -> int:
         """Let a frame arrive; return its number."""
@@ -75,13 +73,10 @@ class Session:
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
     cameras = {"frigate": CameraConfig(source="frigate:tcp://127.0.0.1:1")}
-    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     with running_pipeline(tmp_path, cameras, keep=1) as parts:
-        socket = context.socket(zmq.DEALER)
-        socket.setsockopt(zmq.IDENTITY, b"camera/frigate")
-        socket.connect(f"ipc://{tmp_path}/hub")
-        yield Session(parts, socket)
-        context.destroy(linger=0)
+        peer = PeerEnd(f"unix://{tmp_path}/hub", "camera/frigate")
+        yield Session(parts, peer)
+        peer.close()
 
 
 def hello(run: str = "first", *, awaits_answers: bool = True) -> CameraHello:
@@ -134,7 +129,7 @@ def test_an_ordinary_camera_gets_no_answers(session: Session) -> None:
     session.parts.node.cameras.answers.serve(HELLO.model, ready=True)
 
     assert session.parts.node.cameras.answers.cameras == set()
-    assert session.socket.poll(0) == 0
+    assert not session.peer.poll(0)
 
 
 def test_requests_are_counted_from_the_totals_of_each_process(session: Session) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import zmq
 
 from edged import config
 from edged.config import CameraConfig
@@ -21,12 +20,12 @@ from edged.messages import (
     ModelInfo,
     Snapshot,
     Stop,
-    decode,
     encode,
 )
-from tests.eventually import LIMIT_MS, eventually
+from tests.eventually import eventually
 from tests.hub.frames import hello_of
 from tests.hub.pipeline import PipelineParts, running_pipeline
+from tests.link_ends import PeerEnd
 
 MODEL = ModelInfo(name="m", sha256="0", labels=("a",), width=2, height=2)
 NOTHING = CameraCount(captured=0, dropped={})
@@ -38,9 +37,8 @@ class Desk:
     def __init__(
         self, parts: PipelineParts, settings: dict[str, CameraConfig], published: list[Snapshot], address: str
     ) -> None:
-        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._address = address
-        self._peers: list[zmq.Socket[bytes]] = []
+        self._peers: list[PeerEnd] = []
         self._links = parts.node.links
         self._metrics = parts.metrics
         self.settings = settings
@@ -50,10 +48,8 @@ class Desk:
         self.snapshots = parts.snapshots
         self.cameras = parts.node.cameras
 
-    def peer(self, name: str) -> "zmq.Socket[bytes]":
-        peer = self._context.socket(zmq.DEALER)
-        peer.setsockopt(zmq.IDENTITY, name.encode())
-        peer.connect(self._address)
+    def peer(self, name: str) -> PeerEnd:
+        peer = PeerEnd(self._address, name)
         self._peers.append(peer)
         return peer
 
@@ -74,7 +70,8 @@ class Desk:
         return self._metrics.registry.get_sample_value(metric, {"camera": "door"})
 
     def close(self) -> None:
-        self._context.destroy(linger=0)
+        for peer in self._peers:
+            peer.close()
 
 
 @pytest.fixture
@@ -84,14 +81,13 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     with running_pipeline(
         tmp_path, settings, publish_snapshot=lambda snapshot, _: published.append(snapshot)
     ) as parts:
-        desk = Desk(parts, settings, published, f"ipc://{tmp_path}/hub")
+        desk = Desk(parts, settings, published, f"unix://{tmp_path}/hub")
         yield desk
         desk.close()
 
 
-def said(peer: "zmq.Socket[bytes]") -> LinkMessage:
-    assert peer.poll(LIMIT_MS)
-    return decode(peer.recv())
+def said(peer: PeerEnd) -> LinkMessage:
+    return peer.message()
 
 
 def report(**fields: object) -> bytes:
@@ -232,6 +228,6 @@ def test_a_snapshot_goes_to_who_looks_on(desk: Desk) -> None:
     desk.snapshots.grant({"door": CameraConfig(source=0, snapshot=config.SnapshotConfig())})
     door = desk.peer("camera/door")
     snapshot = Snapshot(camera="door", frame=3, captured_at=1.0, width=4, height=3)
-    door.send_multipart([encode(snapshot), JPEG])
+    door.send(encode(snapshot), JPEG)
     assert desk.hear() == []
     assert desk.published == [snapshot]

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 import zmq
 
-from edged.hub.links.peers import Links, Received, local_link, remote_link
+from edged.hub.links.peers import Links
+from edged.hub.links.received import Received
+from edged.hub.links.zmq_link import ZmqLink
 from edged.messages import IdleEnergy, Stop, WorkerHello, decode, encode
 from tests.eventually import LIMIT_S, free_port
 from tests.hub.peers import MODEL
+from tests.link_ends import unix_link
 
 PEER = "worker/far-0"
 HELLO = WorkerHello(
@@ -24,9 +27,7 @@ class FarWorker:
 
     def __init__(self, context: zmq.Context[zmq.Socket[bytes]], folder: Path) -> None:
         address = f"tcp://127.0.0.1:{free_port()}"
-        self.links = Links(
-            local_link(context, f"ipc://{folder}/hub"), remote_link(context, address), frozenset({PEER})
-        )
+        self.links = Links(unix_link(f"unix://{folder}/hub"), ZmqLink(context, address), frozenset({PEER}))
         self.worker = context.socket(zmq.DEALER)
         self.worker.setsockopt(zmq.IDENTITY, PEER.encode())
         self.worker.setsockopt(zmq.LINGER, 0)
@@ -49,7 +50,9 @@ class FarWorker:
 @pytest.fixture
 def far(tmp_path: Path) -> Iterator[FarWorker]:
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    yield FarWorker(context, tmp_path)
+    far = FarWorker(context, tmp_path)
+    yield far
+    far.links.close()
     context.destroy(linger=0)
 
 

@@ -95,7 +95,7 @@ def test_a_machine_that_starts_no_process_has_no_spare() -> None:
 
 def asleep(folder: Path) -> ChildCommands:
     """Processes that only wait."""
-    return ChildCommands(folder / "config.json", "ipc://hub", (sys.executable, "-c", "input()"))
+    return ChildCommands(folder / "config.json", "unix:///hub", (sys.executable, "-c", "input()"))
 
 
 def test_one_that_has_read_the_config_before_a_reload_is_not_kept(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 import time
 from collections.abc import Sequence
 
-import zmq
-
 from edged.hub.frames.queues import Pixels
 from edged.messages import Echo, LinkMessage
 from edged.split.measure import link_speed
@@ -18,7 +16,7 @@ def slow_echo(message: LinkMessage, payloads: Sequence[Pixels]) -> list[Says]:
     """One way takes time by its bytes; the other none."""
     assert isinstance(message, Echo)
     time.sleep(0.0005 + S_PER_BYTE * sum(len(payload) for payload in payloads))
-    return [(Echo(reply_bytes=0), [zmq.Frame(bytes(message.reply_bytes))])]
+    return [(Echo(reply_bytes=0), [memoryview(bytes(message.reply_bytes))])]
 
 
 def test_both_ways_are_measured_and_what_carries_nothing() -> None:

@@ -1,4 +1,4 @@
-"""A hub's ROUTER socket with a real worker process at its other end."""
+"""The hub's end of the link, by hand, to which a real worker process talks."""
 
 import os
 import signal
@@ -8,21 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import zmq
-
 from edged.messages import Features, Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
 from edged.model.model_part import Images
 from edged.system.process_end import PARENT
-from tests.eventually import LIMIT_MS, LIMIT_S
+from tests.eventually import LIMIT_S
+from tests.link_ends import HubEnd
 
 
 class WorkerUnderTest:
     """The process and the hub's end of its link."""
 
-    def __init__(self, process: "subprocess.Popen[str]", socket: "zmq.Socket[bytes]") -> None:
+    def __init__(self, process: "subprocess.Popen[str]", link: HubEnd) -> None:
         self.process = process
-        self._socket = socket
-        self.identity = b""
+        self._link = link
 
     def hello(self) -> WorkerHello:
         hello = self._receive()
@@ -40,20 +38,23 @@ class WorkerUnderTest:
 
     def features(self) -> tuple[Features, bytes]:
         """The answer of a part that ends at a cut, and its payload."""
-        assert self._socket.poll(LIMIT_MS), "no message"
-        _, header, payload = self._socket.recv_multipart()
-        features = decode(header)
+        features, [payload] = self.says()
         assert isinstance(features, Features)
         return features, payload
 
     def says(self) -> tuple[LinkMessage, list[bytes]]:
         """Its next message, whatever it is, and the payloads."""
-        assert self._socket.poll(LIMIT_MS), "no message"
-        _, header, *payloads = self._socket.recv_multipart()
-        return decode(header), payloads
+        parts = self._link.receive()
+        assert parts, "no message"
+        return decode(parts[0]), parts[1:]
+
+    @property
+    def peer(self) -> str:
+        """Its name on the link."""
+        return self._link.peer
 
     def send(self, *parts: bytes) -> None:
-        self._socket.send_multipart([self.identity, *parts])
+        self._link.send(*parts)
 
     def stop(self) -> None:
         self.send(encode(Stop()))
@@ -66,9 +67,9 @@ class WorkerUnderTest:
         return self.process.communicate(timeout=LIMIT_S)[1]
 
     def _receive(self) -> LinkMessage:
-        assert self._socket.poll(LIMIT_MS), "no message"
-        self.identity, header = self._socket.recv_multipart()
-        return decode(header)
+        message, payloads = self.says()
+        assert not payloads
+        return message
 
 
 @contextmanager
@@ -81,10 +82,8 @@ def worker_process(
     """
     file = folder / "config.yaml"
     file.write_text(config)
-    address = f"ipc://{folder}/hub"
-    context = zmq.Context()
-    socket = context.socket(zmq.ROUTER)
-    socket.bind(address)
+    address = f"unix://{folder}/hub"
+    link = HubEnd(address)
     command = [sys.executable, "-m", "edged", "worker", str(index), "--config", str(file), "--hub", address]
     environment = os.environ | {"XDG_CACHE_HOME": str(programs or folder / "cache")}
     if by_hub:
@@ -98,10 +97,9 @@ def worker_process(
         env=environment,
     )
     try:
-        yield WorkerUnderTest(process, socket)
+        yield WorkerUnderTest(process, link)
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
         process.communicate(timeout=LIMIT_S)
-        socket.close(linger=0)
-        context.term()
+        link.close()

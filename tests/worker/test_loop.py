@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-import zmq
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.energy.bounded import BOUND_S
@@ -34,14 +33,15 @@ from edged.model.model_part import Features, Images, ModelPart
 from edged.model.scores import ScoreRule
 from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
-from edged.transport.hub_link import HubLink
+from edged.transport.hub_link import open_hub_link
 from edged.worker import loop
 from edged.worker.completion import Completions
 from edged.worker.job_io import Served
 from edged.worker.loop import ANSWERS, Loop
 from edged.worker.warm_up import SelfCheck
 from tests.energy.time_limit import passes_at_pipes_alone
-from tests.eventually import LIMIT_MS, LIMIT_S, eventually
+from tests.eventually import LIMIT_S, eventually
+from tests.link_ends import HubEnd
 from tests.worker.networks import CLASSES, INPUT, dense_network, pictures
 
 HELLO = WorkerHello(
@@ -63,11 +63,9 @@ class Hub:
 
     def __init__(self, runtime: ModelRuntime, known: SelfCheck, meter: Meter, served: Served) -> None:
         self._folder = TemporaryDirectory()
-        address = f"ipc://{self._folder.name}/hub"
-        self._context = zmq.Context()
-        self._socket = self._context.socket(zmq.ROUTER)
-        self._socket.bind(address)
-        self._link = HubLink("worker/w", address, queued=ANSWERS)
+        address = f"unix://{self._folder.name}/hub"
+        self._end = HubEnd(address)
+        self._link = open_hub_link("worker/w", address, queued=ANSWERS)
         served_by = Loop(runtime, served, known, meter)
         self.raised: Exception | None = None
         self._thread = threading.Thread(target=self._run, args=(served_by,))
@@ -85,7 +83,7 @@ class Hub:
         self.send(encode(job), *[image.tobytes() for image in images])
 
     def send(self, *parts: bytes) -> None:
-        self._socket.send_multipart([b"worker/w", *parts])
+        self._end.send(*parts)
 
     def answer(self) -> Scores | JobFailed:
         while isinstance(answer := self._receive(), IdleEnergy):
@@ -99,16 +97,16 @@ class Hub:
         return told.rails
 
     def _receive(self) -> LinkMessage:
-        assert self._socket.poll(LIMIT_MS), "no answer"
-        return decode(self._socket.recv_multipart()[1])
+        parts = self._end.receive()
+        assert parts, "no answer"
+        return decode(parts[0])
 
     def end(self, stop: Stop) -> None:
         self.send(encode(stop))
         self._thread.join(LIMIT_S)
         assert not self._thread.is_alive()
         self._link.close()
-        self._socket.close(linger=0)
-        self._context.term()
+        self._end.close()
         self._folder.cleanup()
 
 

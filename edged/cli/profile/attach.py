@@ -46,7 +46,7 @@ def add_attach_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="CONFIG",
-        help="profile a worker of the running daemon instead: its config, or the ipc:// address of its private "
+        help="profile a worker of the running daemon instead: its config, or the unix:// address of its private "
         "link (default: that of the demo)",
     )
     parser.add_argument("--worker", metavar="NAME", help="with --attach: the worker, if several run")

@@ -10,7 +10,8 @@ from edged.hub.cameras.health import CameraStates
 from edged.hub.children.child import Child, when
 from edged.hub.events import HubEvent
 from edged.hub.frames.router import Router
-from edged.hub.links.peers import Links, Received
+from edged.hub.links.peers import Links
+from edged.hub.links.received import Received
 from edged.hub.liveness import Liveness
 from edged.hub.publish.publisher import Snapshots
 from edged.messages import (

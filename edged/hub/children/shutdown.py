@@ -8,7 +8,8 @@ import zmq
 
 from edged.clock import now_ns, seconds_since
 from edged.hub.children.child import Child
-from edged.hub.links.peers import Links, Received
+from edged.hub.links.peers import Links
+from edged.hub.links.received import Received
 from edged.hub.signals import Signals
 from edged.messages import Stop
 

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-import zmq
-
 from edged.messages import Features, Frame, Scores, WorkerHello
 
-Pixels = bytes | zmq.Frame
+Pixels = bytes | memoryview
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 
 from edged.config import Config
@@ -24,6 +23,7 @@ from edged.system.paths import (
     runtime_directory,
     snapshot_path,
 )
+from edged.transport.address import path_of
 
 log = logging.getLogger("edged.hub")
 
@@ -123,7 +123,6 @@ class RuntimeFiles:
         """Raises OSError if the config cannot be written."""
         self._folder = folder
         self._config = config
-        self._numbers = count(2)
         self._error = ""
         self.save(config)
 
@@ -144,7 +143,7 @@ class RuntimeFiles:
 
     def restore(self, links: Links) -> None:
         """Recreate removed files, once a second. Connected peers stay connected."""
-        socket = Path(self.address.removeprefix("ipc://"))
+        socket = path_of(self.address)
         if self._folder.is_there() and self.config_path.exists() and socket.exists():
             return
         try:
@@ -152,7 +151,7 @@ class RuntimeFiles:
                 self._folder.make_again()
             self.save(self._config)
             if not socket.exists():
-                self._listen_again(links, socket)
+                links.listen_at(self.address)
         except (ConfigError, OSError) as error:
             if str(error) != self._error:
                 log.warning("no new child can find the hub: %s", error)
@@ -160,9 +159,3 @@ class RuntimeFiles:
         else:
             self._error = ""
             log.warning("%s or its content was removed by another program, and is restored", self._folder.path)
-
-    def _listen_again(self, links: Links, socket: Path) -> None:
-        """Bind to a new name first: libzmq later removes the file of a socket that it stops listening at."""
-        new = socket.with_name(f"{socket.name}-{next(self._numbers)}")
-        links.listen_at(f"ipc://{new}")
-        os.rename(new, socket)

@@ -126,7 +126,7 @@ def _somebody_listens(path: Path) -> bool:
 
 NOW, MORE, READABLE = int(zmq.NOBLOCK), int(zmq.SNDMORE), int(zmq.POLLIN)
 
-Part = bytes | zmq.Frame
+Part = bytes | memoryview | zmq.Frame
 
 
 def receive_parts(socket: zmq.Socket[bytes]) -> list[zmq.Frame]:

@@ -188,20 +188,20 @@ class Snapshots:
             every_s=granted.every_s, width=granted.width, quality=granted.quality, max_bytes=_bytes(granted)
         )
 
-    def receive(self, snapshot: Snapshot, payloads: Sequence[zmq.Frame], now_ns: int) -> None:
+    def receive(self, snapshot: Snapshot, payloads: Sequence[memoryview], now_ns: int) -> None:
         """Publish a snapshot, or count in the metrics why not."""
         result = self._problem(snapshot.camera, payloads, now_ns) or "published"
         self._metrics.snapshots.labels(snapshot.camera, result).inc()
         if result == "published":
             self._publish(snapshot, payloads[0])
 
-    def _problem(self, camera: str, payloads: Sequence[zmq.Frame], now_ns: int) -> str:
+    def _problem(self, camera: str, payloads: Sequence[memoryview], now_ns: int) -> str:
         granted = self._granted.get(camera)
         if granted is None:
             return "not_wanted"  # no longer: it may have been on its way
-        if len(payloads) != 1 or bytes(payloads[0].buffer[:3]) != JPEG:
+        if len(payloads) != 1 or bytes(payloads[0][:3]) != JPEG:
             return "malformed"
-        if len(payloads[0].buffer) > _bytes(granted):
+        if len(payloads[0]) > _bytes(granted):
             return "too_large"
         every_ns = nanoseconds(granted.every_s)
         due_ns = self._due_ns.get(camera, 0)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from edged.clock import now_ns, seconds_since, wall_s
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.queues import Held
-from edged.hub.links.sockets import Part, send_parts
+from edged.hub.links.sockets import MORE, NOW, Part, send_parts
 from edged.hub.service_threads import ServiceThreads
 from edged.messages import Prediction, Scores, WorkerHello, to_json
 
@@ -65,7 +65,7 @@ class AnsweredJob:
     assigned: Assigned
     scores: Scores
     hello: WorkerHello
-    payloads: Sequence[zmq.Frame]
+    payloads: Sequence[memoryview]
     answered_ns: int
     seconds: float
     unsettled: int = 0
@@ -146,7 +146,8 @@ class StreamSender:
                 outcome = Outcome(content, None, "stale")
             else:
                 sent = at_the_send(content)
-                send_parts(self._socket, [content.topic, to_json(sent)])
+                self._socket.send(content.topic, NOW | MORE)
+                self._socket.send(to_json(sent), NOW)
                 outcome = Outcome(content, sent)
         finally:
             self._outcomes.append(outcome)

@@ -115,7 +115,7 @@ def crop_sample(scored: AnsweredJob, index: int) -> CropSample | None:
 def features_of(scored: AnsweredJob, index: int) -> bytes:
     """Return the features of a frame, as received."""
     size = _size(scored)
-    return bytes(scored.payloads[0].buffer[index * size : (index + 1) * size])
+    return bytes(scored.payloads[0][index * size : (index + 1) * size])
 
 
 def shadowed(scored: AnsweredJob, index: int, taught: TaughtHead) -> ShadowResult | None:

@@ -8,7 +8,8 @@ from edged.clock import nanoseconds, now_ns
 from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned, Capacity
 from edged.hub.frames.router import Router
-from edged.hub.links.peers import Links, Received
+from edged.hub.links.peers import Links
+from edged.hub.links.received import Received
 from edged.hub.publish.sender import AnsweredJob
 from edged.hub.stats.hosts import HostEnergy, HostStates
 from edged.hub.workers.admission import Ends, crossing, misfit
