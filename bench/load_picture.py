@@ -32,7 +32,7 @@ class Dot:
     @property
     def link(self) -> str:
         """The name of its line."""
-        return f"{'CURVE' if self.load.curve else 'ipc'} × {self.load.workers}"
+        return f"{'CURVE' if self.load.curve else self.load.link} × {self.load.workers}"
 
     def tooltip(self) -> str:
         """Say what it cost."""

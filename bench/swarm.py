@@ -31,6 +31,7 @@ from edged.transport.client_socket import Curve, curve_of, unconnected
 from edged.transport.unix_connection import UnixConnection
 
 SIDE = 120
+RETRY_S = 0.02
 PIXELS = bytes(SIDE * SIDE * 3)
 MODEL = ModelInfo(name="null", sha256="0" * 64, labels=tuple("0123456789"), width=SIDE, height=SIDE)
 TOP = tuple(Score(index=index, score=0.1) for index in range(5))
@@ -40,7 +41,7 @@ class PrivateSocket:
     """A connection to the hub's private link, with what is used here of a ZeroMQ socket."""
 
     def __init__(self, address: str, name: str) -> None:
-        self._connection = UnixConnection.to(path_of(address), queued=1)
+        self._connection = _unix_connection(path_of(address))
         self._connection.send([name.encode()])
         self._poll = select.poll()
         self._poll.register(self._connection.fileno(), select.POLLIN)
@@ -63,6 +64,15 @@ class PrivateSocket:
 
 
 Socket = zmq.Socket[bytes] | PrivateSocket
+
+
+def _unix_connection(path: Path) -> UnixConnection:
+    """Connect as soon as a hub listens at `path`, as ZeroMQ does by itself."""
+    while True:
+        try:
+            return UnixConnection.to(path, queued=1)
+        except OSError:
+            time.sleep(RETRY_S)
 
 
 def cameras(address: str, count: int, fps: float, keys: Path | None) -> None:

@@ -11,9 +11,7 @@ from edged.transport.address import path_of
 from edged.transport.unix_connection import UnixConnection
 
 RETRY_S = 0.1  # seconds between two attempts to connect
-BEGUN_S = (
-    0.05  # seconds to send the rest of a large message: this process may wait for its next picture after that
-)
+BEGUN_S = 0.05  # seconds for the rest of a large message: the process may wait for its next picture afterwards
 
 
 class UnixHubLink:
