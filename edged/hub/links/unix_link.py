@@ -24,7 +24,6 @@ PRIVATE = "link"  # its name in the metrics
 QUEUED = 64  # messages that may wait for a peer; frames wait in slots, not here
 CONNECTIONS = 1000
 NAMED_WITHIN_NS = 2 * NANOSECONDS
-EVENTS = 64  # connections that are looked at together
 
 
 @dataclass(eq=False)
@@ -61,11 +60,14 @@ class UnixLink:
         before.close()
 
     def receive(self) -> Received | None:
-        """Return the next message, or None if there is none now. A peer with an invalid message is refused.
+        """Return the next message, or None if none is complete now. A peer with an invalid message is refused.
 
-        Peers take turns: each is read once before any is read again.
+        Peers take turns: each is read once before any is read again. So one that connects again and again, or
+        sends a large message in parts, cannot keep the loop here.
         """
-        while self._readable or self._look():
+        if not self._readable:
+            self._look()
+        while self._readable:
             peer = self._peers.get(self._readable.popleft())
             if peer and (received := self._received_from(peer)):
                 return received
@@ -92,11 +94,11 @@ class UnixLink:
         self._epoll.register(listener, select.EPOLLIN)
         return listener
 
-    def _look(self) -> bool:
-        """Handle what has happened to connections; return whether some are to be read."""
+    def _look(self) -> None:
+        """Handle what has happened to connections, and find those that are to be read."""
         if self._unnamed:
             self._reject_silent(now_ns())
-        for descriptor, events in self._epoll.poll(0, EVENTS):
+        for descriptor, events in self._epoll.poll(0, CONNECTIONS):
             if descriptor == self._listener.fileno():
                 self._accept()
                 continue
@@ -104,7 +106,6 @@ class UnixLink:
                 self._epoll.modify(descriptor, select.EPOLLIN)
             if events & ~select.EPOLLOUT:
                 self._readable.append(descriptor)
-        return bool(self._readable)
 
     def _accept(self) -> None:
         try:
