@@ -8,7 +8,7 @@ import sys
 
 from edged.cli import run_command_line
 from edged.messages import Greeting, LinkMessage, encode
-from edged.transport import unix_hub_link
+from edged.transport import unix_hub_link, zmq_hub_link
 
 
 def encode_as_before(message: LinkMessage) -> bytes:
@@ -21,5 +21,6 @@ def encode_as_before(message: LinkMessage) -> bytes:
 
 
 if __name__ == "__main__":
-    setattr(unix_hub_link, "encode", encode_as_before)  # noqa: B010
+    for link in (unix_hub_link, zmq_hub_link):
+        setattr(link, "encode", encode_as_before)  # noqa: B010
     sys.exit(run_command_line(sys.argv[1:]))

@@ -68,13 +68,14 @@ def be_another_version(trigger: Path) -> None:
     except FileNotFoundError:  # another process was quicker
         return
     from edged.messages import encode
-    from edged.transport import unix_hub_link
+    from edged.transport import unix_hub_link, zmq_hub_link
 
     def encode_as_another(message: Any) -> bytes:
         trigger.with_suffix(".greeted").touch()
         return re.sub(rb'("protocol":"?)\w+', rb"\g<1>999", encode(message))
 
-    setattr(unix_hub_link, "encode", encode_as_another)  # noqa: B010
+    for link in (unix_hub_link, zmq_hub_link):
+        setattr(link, "encode", encode_as_another)  # noqa: B010
 
 
 if {"camera", "worker"} & set(sys.orig_argv) and Path(os.environ.get("EDGED_TEST_SKEW", "/none")).exists():
