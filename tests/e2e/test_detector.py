@@ -100,7 +100,8 @@ def test_two_workers_of_a_camera_find_the_same_objects_in_frames_that_come_out_o
     picture = pictures(tmp_path / "pictures")
     path = detector_file(tmp_path / "net.onnx", "yolox")
     model = {"path": str(path), "threshold": 0.3, "boxes": {"track": True}}
-    cameras = {"door": {"source": str(picture.parent), "at_end": "loop", "fps": 30, "frozen_s": 0}}
+    # more than one worker answers
+    cameras = {"door": {"source": str(picture.parent), "at_end": "loop", "fps": 500, "frozen_s": 0}}
     workers = [{"device": "numpy", "group": "both"}] * 2
     settings = config_in(tmp_path, cameras=cameras, model=model, workers=workers, freshness=PATIENT)
 
