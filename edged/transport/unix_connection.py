@@ -56,7 +56,8 @@ class UnixConnection:
         self._queued = queued
         self.unsent: deque[memoryview] = deque()
         self._received: list[bytes] = []  # packets of a message that is not complete
-        self._missing = 0  # bytes of that
+        self._sizes: Sequence[int] = ()  # bytes of its parts
+        self._missing = 0  # bytes of it that have not come
 
     @classmethod
     def to(cls, path: Path, queued: int) -> Self:
@@ -124,8 +125,8 @@ class UnixConnection:
             if not packet:
                 raise ConnectionAbortedError("the other end has closed the connection")
             if not self._received:
-                sizes, begin = _sizes(packet)
-                self._missing = begin + sum(sizes)
+                self._sizes = _sizes(packet)
+                self._missing = _begin(self._sizes) + sum(self._sizes)
             self._received.append(packet)
             self._missing -= len(packet)
             if self._missing <= 0:
@@ -165,9 +166,8 @@ class UnixConnection:
         message = packets[0] if len(packets) == 1 else b"".join(packets)
         if self._missing < 0:
             raise MessageError(f"a message has {-self._missing} bytes more than it announced")
-        sizes, begin = _sizes(message)
-        parts, content = [], memoryview(message)
-        for size in sizes:
+        parts, content, begin = [], memoryview(message), _begin(self._sizes)
+        for size in self._sizes:
             parts.append(content[begin : begin + size])
             begin += size
         return parts
@@ -193,13 +193,17 @@ def _packets(message: Sequence[Part]) -> Iterator[list[memoryview]]:
     yield packet
 
 
-def _sizes(message: bytes) -> tuple[Sequence[int], int]:
-    """Return the bytes of each part, and where the parts begin. Raises MessageError."""
-    count = _NUMBER.unpack_from(message)[0] if len(message) >= _NUMBER.size else 0
-    begin = _NUMBER.size * (1 + count)
-    if not 1 <= count <= MOST_PARTS or begin > len(message):
+def _begin(sizes: Sequence[int]) -> int:
+    """Return where the first part begins: behind the number of parts and their sizes."""
+    return _NUMBER.size * (1 + len(sizes))
+
+
+def _sizes(packet: bytes) -> Sequence[int]:
+    """Return the bytes of each part, from a message's first packet. Raises MessageError."""
+    count = _NUMBER.unpack_from(packet)[0] if len(packet) >= _NUMBER.size else 0
+    if not 1 <= count <= MOST_PARTS or _NUMBER.size * (1 + count) > len(packet):
         raise MessageError("what was sent is not a message of edged's links")
-    sizes = struct.unpack_from(f"={count}I", message, _NUMBER.size)
+    sizes = struct.unpack_from(f"={count}I", packet, _NUMBER.size)
     if sum(sizes) > LARGEST_BYTES:
         raise MessageError(f"a message has {sum(sizes)} bytes; at most {LARGEST_BYTES} are allowed")
-    return sizes, begin
+    return sizes

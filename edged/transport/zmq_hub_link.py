@@ -12,13 +12,13 @@ from edged.messages import ClockRequest, LinkMessage, encode
 from edged.system.systemd import SystemdUnit
 from edged.transport.address import is_ipc
 from edged.transport.client_socket import Curve, Handshakes, by_the_kernel, unconnected
+from edged.transport.unix_connection import LARGEST_BYTES
 
 REFUSED_S = 1.0  # seconds between two attempts while the hub rejects us
 ROOM_S = 0.05  # seconds until a hub that accepted us can receive a hello: libzmq's threads must synchronise first
 ASK_S = 1.0  # seconds between two requests for the time of a hub on another host
 SILENT_S = 2.5  # seconds without an answer after which a connection counts as dead
 QUEUED = 64  # messages of the hub
-LARGEST_BYTES = 1 << 30  # of a job's picture
 
 log = logging.getLogger("edged.link")
 
