@@ -23,7 +23,7 @@ from edged.model.graph import (
     Rearrange,
     Shape,
 )
-from edged.model.shapes import make_graph
+from edged.model.shapes import count_reads, with_operators
 
 IMAGE_RANK = 3  # channels, rows, columns
 
@@ -47,7 +47,7 @@ def fuse_slices(graph: Graph) -> Graph:
     """
     written = {operator.output: operator for operator in graph.operators}
     found = [_of_whole_image(operator, written, graph.shapes) or (operator,) for operator in graph.operators]
-    return _with(graph, [operator for operators in found for operator in operators])
+    return with_operators(graph, [operator for operators in found for operator in operators])
 
 
 def _of_whole_image(conv: Operator, written: Written, shapes: Mapping[str, Shape]) -> tuple[Operator, ...] | None:
@@ -145,12 +145,12 @@ def _takes_pixels(conv: Conv) -> bool:
 
 def join_moves(graph: Graph) -> Graph:
     """Replace a Rearrange or Flatten of a Rearrange by one Rearrange; flatten what a Concat joins before it."""
-    uses = Counter(tensor for operator in graph.operators for tensor in operator.inputs)
+    uses = count_reads(graph)
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         for each in _flattened_before(operator, written, uses):
             written[each.output] = _of_one_move(each, written) or each
-    return _with(graph, list(written.values()))
+    return with_operators(graph, written.values())
 
 
 def _flattened_before(operator: Operator, written: Written, uses: Counter[str]) -> list[Operator]:
@@ -223,7 +223,7 @@ def nest_pools(graph: Graph) -> Graph:
             before.append(operator)
         else:
             operators.append(operator)
-    return _with(graph, operators)
+    return with_operators(graph, operators)
 
 
 def _keeps_size(pool: MaxPool) -> bool:
@@ -241,7 +241,3 @@ def _of_smaller(pool: MaxPool, others: Sequence[MaxPool]) -> MaxPool:
     largest = max(smaller, key=lambda each: prod(each.kernel))
     rest = height - largest.kernel[0] + 1, width - largest.kernel[1] + 1
     return replace(pool, inputs=(largest.output,), kernel=rest, pads=(rest[0] // 2, rest[1] // 2) * 2)
-
-
-def _with(graph: Graph, operators: Sequence[Operator]) -> Graph:
-    return make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, graph.output)

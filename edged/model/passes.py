@@ -1,14 +1,13 @@
 """Rewrite a graph to fewer operators that compute the same numbers."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from edged.errors import ModelError
-from edged.model.activations import HARD_SIGMOID, HARD_SWISH, LINEAR, RELU, SIGMOID, Activation
+from edged.model.activations import LINEAR, RELU
+from edged.model.gate_passes import fuse_hard_sigmoid, fuse_swish, scale_gate
 from edged.model.graph import (
     Activate,
     Add,
@@ -27,15 +26,10 @@ from edged.model.graph import (
 )
 from edged.model.movement_passes import fuse_slices, join_moves, nest_pools
 from edged.model.quantized_passes import QUANTIZED, fuse_quantized
-from edged.model.shapes import make_graph
+from edged.model.shapes import count_reads, with_operators
 from edged.model.token_passes import fuse_gelu, fuse_scale
 
 IMAGE_RANK = 3  # channels, rows, columns
-
-GATES = {  # x times one of these is another activation
-    SIGMOID: Activation("silu"),
-    HARD_SIGMOID: HARD_SWISH,
-}
 
 
 def simplify(graph: Graph) -> Graph:
@@ -50,10 +44,13 @@ def simplify(graph: Graph) -> Graph:
         nest_pools,
         fuse_gelu,
         fuse_scale,
+        scale_gate,
+        fuse_hard_sigmoid,
         remove_unused,
         fold_batch_norm,
         replace_batch_norm,
         fuse_swish,
+        remove_unused,
         fuse_activation,
         fuse_quantized,
         remove_unused,
@@ -77,7 +74,7 @@ def remove_identities(graph: Graph) -> Graph:
         if is_relu:
             not_negative.add(operator.output)
         kept.append(replace(operator, inputs=inputs))
-    return _rebuilt(graph, kept, same.get(graph.output, graph.output))
+    return with_operators(graph, kept, same.get(graph.output, graph.output))
 
 
 def _is_identity(operator: Operator, graph: Graph) -> bool:
@@ -95,12 +92,12 @@ def remove_unused(graph: Graph) -> Graph:
         if operator.output in needed:
             needed.update(operator.inputs)
             kept.append(operator)
-    return _rebuilt(graph, kept[::-1])
+    return with_operators(graph, kept[::-1])
 
 
 def fold_batch_norm(graph: Graph) -> Graph:
     """Fold a BatchNorm into the operator before it: f · (W · x + b) + o = (f · W) · x + f · b + o."""
-    uses = _uses(graph)
+    uses = count_reads(graph)
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         before = written.get(operator.inputs[0])
@@ -109,7 +106,7 @@ def fold_batch_norm(graph: Graph) -> Graph:
             written[operator.output] = _folded(before, operator)
         else:
             written[operator.output] = operator
-    return remove_unused(_rebuilt(graph, list(written.values())))
+    return remove_unused(with_operators(graph, written.values()))
 
 
 def _folded(before: Operator, norm: BatchNorm) -> Operator:
@@ -142,7 +139,7 @@ def replace_batch_norm(graph: Graph) -> Graph:
             operators += _as_arithmetic(operator, rank)
         else:
             operators.append(as_convolution(operator))
-    return _rebuilt(graph, operators)
+    return with_operators(graph, operators)
 
 
 def _as_arithmetic(norm: BatchNorm, rank: int) -> tuple[Combine, Combine]:
@@ -166,7 +163,7 @@ def fuse_activation(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dens
 
     Only one that keeps zeros: what a kernel writes beyond the last channel must stay zero.
     """
-    uses = _uses(graph)
+    uses = count_reads(graph)
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         before = written.get(operator.inputs[0])
@@ -181,33 +178,12 @@ def fuse_activation(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dens
             written[operator.output] = replace(before, **ending)
         else:
             written[operator.output] = operator
-    return remove_unused(_rebuilt(graph, list(written.values())))
-
-
-def fuse_swish(graph: Graph) -> Graph:
-    """x · sigmoid(x), as exporters write SiLU, as one activation; x · hard sigmoid(x) as hard swish."""
-    uses = _uses(graph)
-    written: dict[str, Operator] = {}
-    for operator in graph.operators:
-        written[operator.output] = _swish(operator, written, uses) or operator
-    return remove_unused(_rebuilt(graph, list(written.values())))
-
-
-def _swish(operator: Operator, written: Mapping[str, Operator], uses: Counter[str]) -> Activate | None:
-    """Return the activation that a product of a tensor with its own gate computes; None for another operator."""
-    if not isinstance(operator, Combine) or operator.kind != "multiply" or len(operator.inputs) != 2:
-        return None
-    for gate_name, other in (operator.inputs, operator.inputs[::-1]):
-        gate = written.get(gate_name)
-        if isinstance(gate, Activate) and gate.inputs == (other,) and uses[gate_name] == 1:
-            fused = GATES.get(gate.activation)
-            return Activate(operator.name, (other,), operator.output, fused) if fused else None
-    return None
+    return remove_unused(with_operators(graph, written.values()))
 
 
 def fuse_sum(graph: Graph) -> Graph:
     """Fuse a sum into the later convolution that it reads; the convolution moves to its place."""
-    uses = _uses(graph)
+    uses = count_reads(graph)
     index = {operator.output: i for i, operator in enumerate(graph.operators)}
     written: dict[str, Operator] = {}
     for operator in graph.operators:
@@ -218,7 +194,7 @@ def fuse_sum(graph: Graph) -> Graph:
         }
         if able:
             written[operator.output] = able[max(able)]
-    return remove_unused(_rebuilt(graph, list(written.values())))
+    return remove_unused(with_operators(graph, written.values()))
 
 
 def _with_sum(conv: Operator, operator: Operator) -> Operator | None:
@@ -239,15 +215,3 @@ def _with_sum(conv: Operator, operator: Operator) -> Operator | None:
         )
         return replace(fused, factors=operator.factors, is_first=operator.inputs[0] == conv.output)
     return None
-
-
-def _uses(graph: Graph) -> Counter[str]:
-    """Return how often each tensor is read; the network's output counts once more."""
-    reads = Counter(tensor for operator in graph.operators for tensor in operator.inputs)
-    reads[graph.output] += 1
-    return reads
-
-
-def _rebuilt(graph: Graph, operators: Sequence[Operator], output: str | None = None) -> Graph:
-    output = graph.output if output is None else output
-    return make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, output)

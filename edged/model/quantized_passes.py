@@ -4,7 +4,6 @@ A file in QDQ form has QuantizeLinear and DequantizeLinear around each operator 
 into the operators, in whose whole numbers nothing is lost: the graph writes the same steps as the file.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,7 +29,7 @@ from edged.model.graph import (
     SelectChannels,
     Unflatten,
 )
-from edged.model.shapes import make_graph
+from edged.model.shapes import count_reads, with_operators
 
 KEEPS_STEPS = (Concat, Flatten, MaxPool, SelectChannels, Unflatten)  # their output holds numbers of their inputs
 QUANTIZED = (QuantizedConv, QuantizedDense)
@@ -83,17 +82,14 @@ class _Fusion:
         self._graph = graph
         self._written: dict[str, Operator] = {}
         self._same: dict[str, str] = {}  # tensors that are others, by name
-        self._uses = Counter(tensor for operator in graph.operators for tensor in operator.inputs)
-        self._uses[graph.output] += 1
+        self._uses = count_reads(graph)
         for operator in graph.operators:
             self._add(operator)
 
     @property
     def fused(self) -> Graph:
-        graph = self._graph
-        output = self._same.get(graph.output, graph.output)
-        operators = list(self._written.values())
-        return make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, output)
+        output = self._same.get(self._graph.output, self._graph.output)
+        return with_operators(self._graph, self._written.values(), output)
 
     def _add(self, operator: Operator) -> None:
         operator = replace(operator, inputs=tuple(self._same.get(each, each) for each in operator.inputs))

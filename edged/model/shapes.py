@@ -1,7 +1,8 @@
 """Compute the shape that each operator writes, and build graphs with all shapes."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import singledispatch
 
 import numpy as np
@@ -32,6 +33,24 @@ def make_graph(
     if output is None:
         output = operators[-1].output if operators else source
     return Graph(name, source, output, tuple(operators), shapes)
+
+
+def with_operators(graph: Graph, operators: Iterable[Operator], output: str | None = None) -> Graph:
+    """Return the graph with these operators, and this output, in place of its own.
+
+    Raises ModelError as `make_graph` does.
+    """
+    source = graph.shapes[graph.input]
+    return make_graph(
+        graph.name, graph.input, source, tuple(operators), graph.output if output is None else output
+    )
+
+
+def count_reads(graph: Graph) -> Counter[str]:
+    """Return how often each tensor is read; the network's output counts once more."""
+    reads = Counter(tensor for operator in graph.operators for tensor in operator.inputs)
+    reads[graph.output] += 1
+    return reads
 
 
 def shape_error(operator: Operator, problem: str) -> ModelError:

@@ -1,6 +1,5 @@
 """Rewrite what exporters write as several nodes in transformers: GELU, and the scale of attention."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Activate, Add, BatchNorm, Combine, Graph, Operator, Product
-from edged.model.shapes import make_graph
+from edged.model.shapes import count_reads, with_operators
 
 GELU = Activation("gelu")
 GELU_BY_TANH = Activation("gelu_by_tanh")
@@ -25,7 +24,7 @@ def fuse_gelu(graph: Graph) -> Graph:
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         written[operator.output] = _gelu_of(operator, written) or operator
-    return _with(graph, written)
+    return with_operators(graph, written.values())
 
 
 def _gelu_of(operator: Operator, written: Written) -> Activate | None:
@@ -84,7 +83,7 @@ def _has_numbers(operator: Operator | None, factor: float, offset: float) -> boo
 
 def fuse_scale(graph: Graph) -> Graph:
     """Fuse the products by one number of the inputs of a matrix product into that."""
-    uses = Counter(tensor for operator in graph.operators for tensor in operator.inputs)
+    uses = count_reads(graph)
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         written[operator.output] = operator
@@ -99,9 +98,4 @@ def fuse_scale(graph: Graph) -> Graph:
                 inputs = tuple(scale.inputs[0] if i == index else each for i, each in enumerate(product.inputs))
                 factor = product.factor * float(scale.factor[0])
                 written[operator.output] = replace(product, inputs=inputs, factor=factor)
-    return _with(graph, written)
-
-
-def _with(graph: Graph, written: Mapping[str, Operator]) -> Graph:
-    source = graph.shapes[graph.input]
-    return make_graph(graph.name, graph.input, source, tuple(written.values()), graph.output)
+    return with_operators(graph, written.values())
