@@ -113,6 +113,23 @@ def test_sizes_that_the_input_leaves_open_contradict_nothing_but_dimensions_do(t
     assert contradictions(file_with(tmp_path, is_open, between("N", 8)), (16, 16)) == (f"{A}[N, 8]",)
 
 
+def test_constants_that_are_computed_from_shapes_have_those_that_the_file_declares(tmp_path: Path) -> None:
+    """As Ultralytics exports networks with sizes left open."""
+    network = Network([1, 8, 3, 3])
+    size = network.add("Gather", network.weight(np.array(1)), reads=network.add("Shape"), axis=0)
+    rows = network.add("Unsqueeze", network.weight(np.array([0])), reads=size)
+    one, rest = network.weight(np.array([1])), network.weight(np.array([-1]))
+    network.add("Reshape", network.add("Concat", rows, rest, reads=one, axis=0), reads="input")
+    model = network.model()
+    model.graph.value_info.extend(
+        tensor(name, dims, TensorProto.INT64) for name, dims in ((size, []), (rows, [1]))
+    )
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+
+    assert contradictions(path) == ()
+
+
 def test_a_batch_of_several_frames_may_be_part_of_another_axis(tmp_path: Path) -> None:
     network = Network([4, 8, 3, 3])
     network.add("Transpose", perm=[1, 0, 2, 3])

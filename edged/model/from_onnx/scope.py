@@ -140,9 +140,10 @@ class Scope:
             self._made[name] = values
 
     def forget(self, name: str) -> None:
-        """Free a constant that a node made, once no other node reads it."""
+        """Free the values of a constant that a node made, once no other node reads it; shape and dtype stay."""
         if name in self._made and name in self._constants:
-            self._constants[name] = np.empty(0, self._constants[name].dtype)
+            constant = self._constants[name]
+            self._constants[name] = np.broadcast_to(np.empty((), constant.dtype), constant.shape)
             self._folded_left += self._made.pop(name)
 
     def define(self, name: str, value: Value | Constant) -> None:
