@@ -1,4 +1,4 @@
-"""Read the labels of a network: text or JSON as other tools write it, or a property of Ultralytics' files."""
+"""Read the labels of a network: text or JSON as other tools write it, or a property of other tools' models."""
 
 import ast
 import json
@@ -13,6 +13,7 @@ from edged.system.plain_text import counted, problem_of
 
 MAX_LABEL_BYTES = 4 * 2**20
 FORMS = "one label a line in the order of the classes, or JSON: a list, or an object of indexes and labels"
+CHARACTER = "character"  # property of RapidAI's files: classes, or a recogniser's characters, one a line
 BACKGROUND = frozenset({"background", "unused background", "none"})
 PARTS = ("id2label", "label2id", NAMES, "labels", "classes")  # of a larger object, such as a config.json
 INDEXED = re.compile(r"(\d{1,9})(?:\s*[:,;=]\s*|\s+)(\S.*)", re.ASCII)
@@ -41,17 +42,25 @@ def read_labels(path: Path, classes: int) -> tuple[str, ...]:
 
 
 def labels_of_properties(properties: Mapping[str, str], classes: int, path: Path) -> tuple[str, ...] | None:
-    """Read the labels that Ultralytics writes into a model file, as `{0: 'cat', 1: 'dog'}`; None if it has none.
+    """Read the labels that other tools write into a model file; None if it has none.
 
-    Another text under that key, or one of megabytes, is of another program. Raises ModelError.
+    Ultralytics writes `{0: 'cat', 1: 'dog'}`; another text under its key, or one of megabytes, is of another
+    program. RapidAI writes a line for each class. Raises ModelError.
     """
     text = properties.get(NAMES, "")
     if len(text) > MAX_LABEL_BYTES or not OPENS_VALUE.match(text):
-        return None
+        return _of_as_many_lines(properties.get(CHARACTER, ""), classes)
     try:
         return _of_value(_parsed(text), classes)
     except ModelError as error:
         raise ModelError(f"{path}: its metadata property {NAMES} {error}; or give a file of labels") from None
+
+
+def _of_as_many_lines(text: str, classes: int) -> tuple[str, ...] | None:
+    """Return a label of each line; None if there are not as many as classes, or one of them cannot be a label."""
+    labels = tuple(line.strip() for line in text.splitlines()) if len(text) <= MAX_LABEL_BYTES else ()
+    is_fitting = len(labels) == classes and all(labels) and not any(map(problem_of, labels))
+    return labels if is_fitting else None
 
 
 def _text_of(path: Path) -> str:

@@ -153,6 +153,19 @@ def test_names_of_ultralytics_that_cannot_be_read_are_refused(tmp_path: Path) ->
             load_model(config.ModelConfig(path=path))
 
 
+def test_the_lines_of_a_file_of_rapidai_are_its_labels(tmp_path: Path) -> None:
+    path = resnet(18, base=2, classes=3).save(tmp_path / "net.onnx", {"character": "red\ngreen\nlight blue"})
+
+    assert load_model(config.ModelConfig(path=path)).labels == ("red", "green", "light blue")
+
+
+@pytest.mark.parametrize("lines", ["red\ngreen", "red\n\nblue", "red\ngreen\nbl\aue", "a\nb\nc\nd"])
+def test_lines_that_cannot_be_the_labels_are_ignored(tmp_path: Path, lines: str) -> None:
+    path = resnet(18, base=2, classes=3).save(tmp_path / "net.onnx", {"character": lines})
+
+    assert not load_model(config.ModelConfig(path=path)).has_labels
+
+
 def test_a_property_of_that_name_that_another_program_wrote_is_ignored(tmp_path: Path) -> None:
     path = of_ultralytics(tmp_path, "Ada and Grace")
 
