@@ -44,4 +44,6 @@ def _evaluator(model: bytes) -> "ReferenceEvaluator":
     import onnx
     from onnx.reference import ReferenceEvaluator
 
-    return ReferenceEvaluator(onnx.load_from_string(model))
+    from edged.model.reference_operators import OPERATORS
+
+    return ReferenceEvaluator(onnx.load_from_string(model), new_ops=OPERATORS)
