@@ -5,7 +5,7 @@ score: anchors whose best class stays below it are left out before anything else
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -22,6 +22,7 @@ BOX = 4  # numbers of a box
 STRIDES = (8, 16, 32)
 STRIDES_OF_4 = (8, 16, 32, 64)
 LARGEST_LOGARITHM = np.float32(10)  # of a box's size in strides: larger than every picture
+OVERLAP = 0.45  # intersection over union from which a box is suppressed
 BINS = 8  # of a side's distance, of NanoDet-Plus and PicoDet
 OBJECT_POWER, CLASS_POWER = 0.6, 0.4  # of FastestDet's scores
 FACE_SIDES = ((10, 16, 24), (32, 48), (64, 96), (128, 192, 256))  # of UltraFace's anchors, by stride
@@ -115,6 +116,15 @@ def picodet(outputs: Outputs, size: Size, least: float) -> Candidates:
     return _by_distances(_by_stride(scores), _by_stride(sides), points, least)
 
 
+def detr(outputs: Outputs, size: Size, least: float) -> Candidates:
+    """Logits [queries, classes], and boxes [queries, 4]: centres and sizes as shares (Zhao, RT-DETR, 2023)."""
+    logits, boxes = scores_and_boxes(outputs)
+    best = best_of(logits, _logit(least))
+    found = boxes[best.anchors]
+    corners = around_centres(found[:, :2], found[:, 2:]) * _sides(size)
+    return replace(best, scores=_sigmoid(best.scores)).with_boxes(corners)
+
+
 def boxes(outputs: Outputs, size: Size, least: float) -> Candidates:
     """Scores [anchors, classes] and boxes [anchors, 4]: left, top, right, bottom, in pixels or as shares.
 
@@ -181,6 +191,12 @@ def _sigmoid(numbers: Floats) -> Floats:
     return np.asarray((1 + np.tanh(numbers / 2)) / 2, np.float32)
 
 
+def _logit(share: float) -> float:
+    """Return the number whose sigmoid this is: infinite for 0 and 1."""
+    with np.errstate(divide="ignore"):
+        return float(np.log(share) - np.log1p(-share))
+
+
 def _by_stride(outputs: Outputs) -> Floats:
     """Join outputs of several strides: the finest grid, which has the most cells, first."""
     return np.concatenate(sorted(outputs, key=len, reverse=True))
@@ -196,13 +212,14 @@ class Decoder:
     """`decode`: see this module. `classes`: how many a network with outputs of these shapes has.
 
     recipe, labels: how pictures are prepared for networks of this kind, and their labels, where nothing else
-    says it.
+    says it. overlap: of two boxes of a label; 1 for networks whose boxes do not repeat.
     """
 
     decode: Callable[[Outputs, Size, float], Candidates]
     classes: Callable[[Shapes], int]
     recipe: Recipe
     labels: tuple[str, ...] = ()
+    overlap: float = OVERLAP
 
 
 def _classes_of_yolo(shapes: Shapes) -> int:
@@ -236,5 +253,6 @@ DECODERS: Mapping[Decode, Decoder] = {
     "fastestdet": Decoder(
         fastestdet, lambda shapes: shapes[0][0] - 5, Recipe("stretch", "bgr", 1 / 255, (0.0,), (1.0,))
     ),
+    "detr": Decoder(detr, _scores_of_pair, RECIPES["unit"], overlap=1.0),
     "boxes": Decoder(boxes, _scores_of_pair, RECIPES["unit"]),
 }

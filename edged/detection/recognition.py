@@ -18,13 +18,14 @@ class OutputFacts:
 
     shapes: of one frame, in the file's order. size: height and width of the input. is_decoded: arithmetic follows
     the last layer with weights, so that boxes are in pixels or shares. with_softmax: whether a softmax does, for
-    each output.
+    each output. are_logits: whether neither that nor another function of numbers does.
     """
 
     shapes: Shapes
     size: Size
     is_decoded: bool
     with_softmax: tuple[bool, ...]
+    are_logits: tuple[bool, ...]
 
 
 def recognised(facts: OutputFacts) -> Decode | None:
@@ -34,7 +35,7 @@ def recognised(facts: OutputFacts) -> Decode | None:
 
 def fits(decode: Decode, facts: OutputFacts) -> bool:
     """Return whether the outputs have the shapes of this layout, whatever the operators before them are."""
-    if decode in {"ssd", "boxes"}:
+    if decode in {"ssd", "detr", "boxes"}:
         return _is_pair(facts)
     if decode == "yolo":
         return len(facts.shapes) == 1 and len(facts.shapes[0]) == 2 and facts.shapes[0][1] > BOX + 1
@@ -105,6 +106,11 @@ def _is_ssd(facts: OutputFacts) -> bool:
     return pair is not None and facts.is_decoded and facts.with_softmax[pair.scores]
 
 
+def _is_detr(facts: OutputFacts) -> bool:
+    pair = pair_of(facts.shapes) if len(facts.shapes) == 2 else None
+    return pair is not None and facts.is_decoded and facts.are_logits[pair.scores]
+
+
 def _is_boxes(facts: OutputFacts) -> bool:
     return _is_pair(facts) and facts.is_decoded
 
@@ -117,5 +123,6 @@ LAYOUTS: Mapping[Decode, Callable[[OutputFacts], bool]] = {  # the first that fi
     "picodet": _is_picodet,
     "ultraface": _is_ultraface,
     "ssd": _is_ssd,
+    "detr": _is_detr,
     "boxes": _is_boxes,
 }

@@ -7,8 +7,10 @@ from msgspec import Meta
 from edged.messages.message import Content, Count
 
 Task = Literal["classify", "detect"]
-Decode = Literal["yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "boxes"]
-DecodeWanted = Literal["auto", "yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "boxes"]
+Decode = Literal["yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "detr", "boxes"]
+DecodeWanted = Literal[
+    "auto", "yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "detr", "boxes"
+]
 Across = Literal["label", "all"]
 DecodeKnownBy = Literal["config", "file", "network"]
 

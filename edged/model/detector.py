@@ -11,6 +11,7 @@ from edged.errors import ModelError
 from edged.messages.detection import Decode, DecodeKnownBy, Task
 from edged.messages.preparation import RECIPES, Recipe
 from edged.model.graph import (
+    Activate,
     Add,
     Combine,
     Concat,
@@ -34,7 +35,6 @@ from edged.model.ultralytics import is_of_ultralytics, stated_task
 Layout = tuple[Decode, DecodeKnownBy]
 
 THRESHOLD = 0.4
-OVERLAP = 0.45
 WEIGHTED = (Conv, Dense, QuantizedConv, QuantizedDense)
 ARITHMETIC = (Add, Combine, Product, QuantizedAdd)
 CLASSIFIES = "supported is one score for each class"
@@ -96,7 +96,11 @@ def detector_of(
     threshold = THRESHOLD if settings.threshold is None else settings.threshold
     limits = BoxLimits(
         tuple(settings.thresholds.get(label, threshold) for label in labels),
-        next(each for each in (settings.boxes.overlap, file.overlap, OVERLAP) if each is not None),
+        next(
+            each
+            for each in (settings.boxes.overlap, file.overlap, DECODERS[layout[0]].overlap)
+            if each is not None
+        ),
         settings.boxes.across,
         settings.boxes.most,
         settings.boxes.smallest,
@@ -118,6 +122,7 @@ def facts_of(graph: Graph, outputs: Sequence[NetworkOutput]) -> OutputFacts:
         size=(height, width),
         is_decoded=any(_computes_numbers(operator) for ending in endings for operator in ending),
         with_softmax=tuple(any(isinstance(each, Softmax) for each in ending) for ending in endings),
+        are_logits=tuple(not any(isinstance(each, Softmax | Activate) for each in ending) for ending in endings),
     )
 
 

@@ -69,6 +69,13 @@ def boxes_as_shares() -> list[Floats]:
     return [scores(ANCHORS), corners(np.array([96, 64, 96, 64], np.float32))]
 
 
+def detr() -> list[Floats]:
+    rows = scores(ANCHORS)
+    boxes = np.zeros((ANCHORS, 4), np.float32)
+    boxes[PLACE] = np.array([*CENTRE, *SIDES]) / (96, 64, 96, 64)
+    return [boxes, np.log(rows / (1 - rows))]
+
+
 def fastestdet() -> list[Floats]:
     rows, columns = SIZE[0] // 16, SIZE[1] // 16
     maps = np.full((5 + CLASSES, rows, columns), 0.01, np.float32)
@@ -115,6 +122,7 @@ LAYOUTS: dict[str, tuple[Decode, Callable[[], list[Floats]]]] = {
     "nanodet": ("nanodet", nanodet),
     "picodet": ("picodet", picodet),
     "fastestdet": ("fastestdet", fastestdet),
+    "detr": ("detr", detr),
     "boxes in pixels": ("boxes", boxes_in_pixels),
     "boxes as shares": ("boxes", boxes_as_shares),
 }

@@ -47,8 +47,16 @@ class DetectorFile(Network):
     def joined(self, tensors: Sequence[str], axis: int) -> str:
         return self.add("Concat", *tensors[1:], reads=tensors[0], axis=axis)
 
-    def save_with(self, path: Path, outputs: Sequence[str], metadata: Mapping[str, str] | None = None) -> Path:
+    def save_with(
+        self,
+        path: Path,
+        outputs: Sequence[str],
+        metadata: Mapping[str, str] | None = None,
+        others: Sequence[onnx.ValueInfoProto] = (),
+    ) -> Path:
+        """Write a file with these outputs, and with other inputs beside the picture."""
         model = self.model(metadata)
+        model.graph.input.extend(others)
         del model.graph.output[:]
         model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs)
         onnx.save(onnx.shape_inference.infer_shapes(model), str(path))
@@ -90,12 +98,14 @@ def yolo_with_objectness(file: DetectorFile) -> list[str]:
     return [file.add("Mul", file.weight(factors), reads=rows)]
 
 
-def pair(file: DetectorFile, *, is_of_ssd: bool) -> list[str]:
+def pair(file: DetectorFile, *, is_of_ssd: bool, with_logits: bool = False) -> list[str]:
     classes = CLASSES + 1 if is_of_ssd else CLASSES
     scores = file.joined([file.cells(file.head(stride, classes), classes) for stride in file.maps], axis=1)
     boxes = file.joined([file.cells(file.head(stride, 4), 4) for stride in file.maps], axis=1)
     shares = file.add("Sigmoid", reads=boxes)
     half = file.add("Mul", file.weight(np.full(1, 0.5, np.float32)), reads=shares)
+    if with_logits:
+        return [scores, half]
     scored = file.add("Softmax", reads=scores, axis=2) if is_of_ssd else file.add("Sigmoid", reads=scores)
     return [scored, half]
 
@@ -106,6 +116,12 @@ def ssd(file: DetectorFile) -> list[str]:
 
 def boxes(file: DetectorFile) -> list[str]:
     return pair(file, is_of_ssd=False)
+
+
+def detr(file: DetectorFile) -> list[str]:
+    """As RF-DETR: centres and sizes as shares [1, queries, 4], and logits [1, queries, classes]."""
+    logits, shares = pair(file, is_of_ssd=False, with_logits=True)
+    return [shares, logits]
 
 
 def fastestdet(file: DetectorFile) -> list[str]:
@@ -199,6 +215,32 @@ def yolo_of_ultralytics(file: DetectorFile) -> list[str]:
     return [file.add("Gather", anchors, reads=all_rows, axis=1)]
 
 
+SIZES = "orig_target_sizes"  # the input of `with_sizes`: width and height of each whole picture
+
+
+def with_sizes(file: DetectorFile) -> list[str]:
+    """As RT-DETR and D-FINE export themselves: labels and scores [1, 20], boxes [1, 20, 4] in the picture."""
+    corners, scores = corners_and_scores(file)
+    repeated = file.add("Concat", SIZES, reads=SIZES, axis=1)
+    sides = file.add("Cast", reads=file.add("Unsqueeze", file.integers(1), reads=repeated), to=TensorProto.FLOAT)
+    pixels = file.add(
+        "Mul", sides, reads=file.add("Div", file.weight(np.full(1, SIDE, np.float32)), reads=corners)
+    )
+    flat = file.add("Flatten", reads=scores)
+    file.nodes.append(helper.make_node("TopK", [flat, file.integers(MOST_BOXES)], ["top", "places"], "places"))
+    rows = file.add("Div", file.weight(np.array(CLASSES)), reads="places")
+    remainders = file.add("Mod", file.weight(np.array(CLASSES)), reads="places")
+    labels = file.add("Cast", reads=remainders, to=TensorProto.FLOAT)
+    places = file.add("Tile", file.integers(1, 1, 4), reads=file.add("Unsqueeze", file.integers(2), reads=rows))
+    return [labels, file.add("GatherElements", places, reads=pixels, axis=1), "top"]
+
+
+def file_with_sizes(path: Path) -> Path:
+    file = DetectorFile()
+    sizes = helper.make_tensor_value_info(SIZES, TensorProto.INT64, [1, 2])
+    return file.save_with(path, with_sizes(file), others=[sizes])
+
+
 CHOOSING: dict[str, Callable[[DetectorFile], list[str]]] = {
     "rows": yolo_with_rows,
     "suppression": yolo_with_suppression,
@@ -219,6 +261,7 @@ DETECTORS: dict[str, tuple[Callable[[DetectorFile], list[str]], Sequence[int]]] 
     "yolo with objectness": (yolo_with_objectness, STRIDES),
     "ssd": (ssd, STRIDES),
     "boxes": (boxes, STRIDES),
+    "detr": (detr, STRIDES),
     "fastestdet": (fastestdet, STRIDES),
     "nanodet": (nanodet, FOUR),
     "picodet": (picodet, FOUR),

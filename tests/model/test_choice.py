@@ -16,7 +16,16 @@ from edged.evaluation.onnxruntime_scores import OnnxruntimeNetwork
 from edged.model import reference
 from edged.model.from_onnx.file import read_file
 from edged.model.package import Model, load_model
-from tests.model.detectors import CHOOSING, MOST_BOXES, SIDE, DetectorFile, choosing_file, corners_and_scores
+from tests.model.detectors import (
+    CHOOSING,
+    MOST_BOXES,
+    SIDE,
+    SIZES,
+    DetectorFile,
+    choosing_file,
+    corners_and_scores,
+    file_with_sizes,
+)
 from tests.model.onnx_files import Network, relative_error
 
 ULTRALYTICS = {"task": "detect", "names": "{0: 'cat', 1: 'dog', 2: 'bird'}"}
@@ -101,6 +110,20 @@ def test_a_file_of_ultralytics_with_suppression_gives_the_boxes_of_edged(tmp_pat
     )
 
 
+def test_a_file_that_reads_the_sizes_of_pictures_is_cut_before_that(tmp_path: Path) -> None:
+    path, x = file_with_sizes(tmp_path / "net.onnx"), noise()
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    labels, boxes, scores = session.run(None, {"input": x, SIZES: np.array([[640, 480]])})
+    model = loaded(path, threshold=float(scores[0, -1]), boxes={"most": MOST_BOXES})
+
+    found = detector_of(model).boxes(reference.run(model.graph, x), Pixels())
+
+    assert len(found) > MOST_BOXES / 2
+    rows = np.column_stack([boxes[0] * SIDE / (640, 480, 640, 480), scores[0], labels[0]])
+    expected = [(int(label), score, *box) for *box, score, label in of_best_classes(rows)]
+    np.testing.assert_allclose([(each.index, each.score, *each.box) for each in found], expected, rtol=1e-3)
+
+
 def test_boxes_that_a_file_keeps_though_they_overlap_stay_unless_the_config_says_otherwise(tmp_path: Path) -> None:
     takes_the_best = choosing_file(tmp_path / "rows.onnx", "rows")
     suppresses = choosing_file(tmp_path / "suppression.onnx", "suppression")
@@ -115,9 +138,10 @@ def corners_of(model: Model) -> str:
     return next(name for name, shape in model.graph.shapes.items() if shape == (84 * 4,))
 
 
-@pytest.mark.parametrize("name", CHOOSING)
+@pytest.mark.parametrize("name", [*CHOOSING, "sizes"])
 def test_onnxruntime_is_compared_before_the_choice_too(tmp_path: Path, name: str) -> None:
-    model = loaded(path := choosing_file(tmp_path / "net.onnx", name))
+    path = tmp_path / "net.onnx"
+    model = loaded(file_with_sizes(path) if name == "sizes" else choosing_file(path, name))
     images = np.random.default_rng(0).integers(0, 256, (1, SIDE, SIDE, 3), np.uint8)
 
     found = OnnxruntimeNetwork(path, model.input).outputs(images)

@@ -1,13 +1,14 @@
 """Cut off the end of a detector that chooses among its boxes: edged chooses itself, in one way for all.
 
 YOLOv10 and later, and files that were exported with suppression, end in few rows, or in as many as a picture has
-objects. Before that their boxes and scores are tensors like those of other detectors.
+objects. Before that their boxes and scores are tensors like those of other detectors. RT-DETR, D-FINE and DEIM end
+so in their own exports, which read the size of the whole picture as a second input: that goes with the end.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 
 import onnx
-from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from edged.model.from_onnx.node import captured_by
 from edged.model.from_onnx.order import nodes_of
@@ -18,6 +19,7 @@ WITH_WEIGHTS = frozenset(
     {"Conv", "ConvInteger", "ConvTranspose", "Gemm", "MatMul", "MatMulInteger", "QLinearConv"}
 )
 BOX = 4  # numbers of a box
+PICTURES = 4  # axes of a batch of pictures
 
 Shapes = Mapping[str, Sequence[int | str | None]]
 
@@ -31,13 +33,20 @@ def without_choice(model: ModelProto) -> tuple[ModelProto, tuple[str, ...]]:
     names = _chosen_from(model.graph, nodes, shapes)
     if not names:
         return model, ()
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shapes.get(name)) for name in names]
+    return _until(model, nodes, outputs), names
+
+
+def _until(model: ModelProto, nodes: Sequence[NodeProto], outputs: Sequence[ValueInfoProto]) -> ModelProto:
+    """Return the model with these outputs, and the nodes and inputs from which they are computed."""
+    needed = _needed(nodes, {entry.name for entry in outputs})
     cut = ModelProto()
     cut.CopyFrom(model)
-    del cut.graph.output[:]
-    cut.graph.output.extend(
-        helper.make_tensor_value_info(name, TensorProto.FLOAT, shapes.get(name)) for name in names
-    )
-    return cut, names
+    del cut.graph.node[:], cut.graph.input[:], cut.graph.output[:]
+    cut.graph.node.extend(node for node in model.graph.node if not needed.isdisjoint(node.output))
+    cut.graph.input.extend(entry for entry in model.graph.input if entry.name in needed)
+    cut.graph.output.extend(outputs)
+    return cut
 
 
 def suppresses(graph: GraphProto) -> bool:
@@ -51,19 +60,44 @@ def _chosen_from(graph: GraphProto, nodes: Sequence[NodeProto], shapes: Shapes) 
     None where layers with weights follow.
     """
     computed = {name for name in _computed(graph, nodes) if not _is_empty(shapes.get(name))}
-    choosing = [number for number, node in enumerate(nodes) if _is(node, DEPENDS_ON_VALUES, computed)]
-    weighted = [number for number, node in enumerate(nodes) if _is(node, WITH_WEIGHTS, computed)]
-    if not choosing or not weighted:
+    of_sizes = _computed_from(_sizes_of_pictures(graph), nodes)
+    nodes = sorted(nodes, key=lambda node: not of_sizes.isdisjoint(_reads(node)))  # those of pictures alone first
+    weighted = max(
+        (number for number, node in enumerate(nodes) if _is(node, WITH_WEIGHTS, computed)), default=None
+    )
+    if weighted is None:
         return ()
-    for begin in range(choosing[0], weighted[-1], -1):
-        match _crossing(nodes, begin, computed, graph):
+    choosing = (number for number, node in enumerate(nodes) if _is(node, DEPENDS_ON_VALUES, computed))
+    for begin in range(next((number for number in choosing if number > weighted), weighted), weighted, -1):
+        crossing = _crossing(nodes, begin, computed, graph)
+        if not of_sizes.isdisjoint(crossing):
+            continue
+        match crossing:
             case (name,):
                 return (name,)
-            case (first, second) if any(
-                _may_be_boxes(shapes.get(name)) for name in (first, second)
+            case (first, second) if _may_be_pair(
+                shapes.get(first), shapes.get(second)
             ) and second not in _computed_from({first}, nodes[:begin]):
                 return first, second
     return ()
+
+
+def _sizes_of_pictures(graph: GraphProto) -> set[str]:
+    """Return the inputs that are no pictures, where one is: a file may read the sizes that these had before."""
+    weights = {tensor.name for tensor in graph.initializer}
+    ranks = {
+        entry.name: len(entry.type.tensor_type.shape.dim) for entry in graph.input if entry.name not in weights
+    }
+    return {name for name, rank in ranks.items() if rank != PICTURES} if PICTURES in ranks.values() else set()
+
+
+def _needed(nodes: Sequence[NodeProto], names: Collection[str]) -> set[str]:
+    """Return the tensors from which these are computed, and themselves."""
+    needed = set(names)
+    for node in reversed(nodes):
+        if not needed.isdisjoint(node.output):
+            needed |= _reads(node)
+    return needed
 
 
 def _computed(graph: GraphProto, nodes: Sequence[NodeProto]) -> set[str]:
@@ -101,7 +135,7 @@ def _reads(node: NodeProto) -> set[str]:
 def _inferred(model: ModelProto) -> Shapes:
     """Return the shapes of tensors as far as onnx infers them; names or None for sizes that are open."""
     try:
-        inferred = onnx.shape_inference.infer_shapes(model)
+        inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
     except Exception:  # it raises kinds of its own for damaged files, which are reported when nodes are read
         return {}
     shapes = {}
@@ -111,7 +145,7 @@ def _inferred(model: ModelProto) -> Shapes:
             shapes[entry.name] = [
                 dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in dims
             ]
-    return shapes
+    return {name: shape for name, shape in shapes.items() if shape}  # none where a node's rank is unknown
 
 
 def _is_empty(shape: Sequence[int | str | None] | None) -> bool:
@@ -122,5 +156,12 @@ def _is_empty(shape: Sequence[int | str | None] | None) -> bool:
     return shape is not None and list(shape[-1:]) == [0]
 
 
-def _may_be_boxes(shape: Sequence[int | str | None] | None) -> bool:
-    return shape is None or BOX in shape[-2:]
+def _may_be_pair(one: Sequence[int | str | None] | None, other: Sequence[int | str | None] | None) -> bool:
+    """Return whether one of two tensors may be boxes, and the other one have scores for as many anchors."""
+    if one is None or other is None:
+        return True
+    boxes, scores = (one, other) if BOX in one[-2:] else (other, one)
+    anchors = [size for size in boxes[-2:] if size != BOX]
+    is_open = not all(isinstance(size, int) for size in (*anchors, *scores[-2:]))
+    fits = is_open or not set(anchors).isdisjoint(scores[-2:])
+    return BOX in boxes[-2:] and len(boxes) == len(scores) and fits
