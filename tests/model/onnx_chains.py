@@ -201,6 +201,11 @@ CHAINS: dict[str, Callable[[Network], object]] = {
         n.add("Min", "input", reads="max_3"),
         n.add("Div", n.add("Exp", reads="input"), reads="min_4"),
     ),
+    "arithmetic whose rows broadcast": lambda n: (
+        n.add("Reshape", integers(n, 0, 6, 5, 4, 3)),
+        n.add("Mul", n.add("ReduceMean", axes=[2]), reads="reshape_0"),
+        n.add("Sub", n.add("ReduceMax", axes=[1, 4], reads="mul_2"), reads="mul_2"),
+    ),
     "arithmetic with constants of any shape": lambda n: (
         n.add("Mul", n.normal(9, 10)),
         n.add("Add", n.normal(1, 1, 1, 10)),

@@ -10,7 +10,7 @@ from edged.errors import ModelError
 from edged.model import onnx_names
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
-from edged.model.from_onnx.strided import ViewAxis, joined, sizes_of
+from edged.model.from_onnx.strided import ViewAxis, joined, sizes_of, widened
 from edged.model.graph import Add, Combine, Float32, Shape
 from edged.model.shapes import CONTRADICTION
 
@@ -68,8 +68,10 @@ def _combine_views(node: OnnxNode, scope: Scope, values: Sequence[Value]) -> Non
     first = 1 if rank > 1 and dims[0] == 1 else 0
     frames = [each[first:] for each in axes]
     rows = {sizes_of(frame[:-2]) for frame in frames}
-    if len(rows) > 1 and max(map(math.prod, rows)) > 1 and not any(math.prod(each) == 1 for each in rows):
-        raise ModelError(f"combines the shapes {values[0].shape} and {values[1].shape}; supported are equal rows")
+    if len(rows) > 1 and not any(
+        math.prod(each) == 1 for each in rows
+    ):  # each row of the one has its own of the other
+        frames = [(*widened(frame[:-2], dims[first:-2]), *frame[-2:]) for frame in frames]
     _push(
         node,
         scope,

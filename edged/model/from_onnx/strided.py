@@ -28,6 +28,13 @@ def sizes_of(axes: Iterable[ViewAxis]) -> Shape:
     return tuple(axis.size for axis in axes)
 
 
+def widened(axes: Axes, sizes: Shape) -> Axes:
+    """Return axes of these sizes, of which an axis of size 1 repeats its value; a size of 1 changes nothing."""
+    return tuple(
+        axis if size in (1, axis.size) else ViewAxis(size, 0) for axis, size in zip(axes, sizes, strict=True)
+    )
+
+
 def is_contiguous(axes: Axes) -> bool:
     """Return whether these are all values of an array in their order, but for strides of axes of size 1."""
     usual = contiguous(sizes_of(axes))

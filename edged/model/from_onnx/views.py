@@ -11,7 +11,7 @@ from edged.model.from_onnx.channels import require_numbers, shuffle
 from edged.model.from_onnx.node import OnnxNode, type_name
 from edged.model.from_onnx.quantized import integers_of
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope, Value
-from edged.model.from_onnx.strided import ViewAxis, joined, reshaped, trailing
+from edged.model.from_onnx.strided import ViewAxis, joined, reshaped, trailing, widened
 from edged.model.graph import Shape
 from edged.model.shapes import MAX_VALUES
 
@@ -137,8 +137,7 @@ def expand(node: OnnxNode, scope: Scope) -> None:
         raise InvalidNodeError(f"makes {value.dims} into {wanted}; expected axes of size 1 where they differ")
     if math.prod(sizes) > MAX_VALUES:
         raise InvalidNodeError(f"would write a tensor of shape {sizes}; it may hold 1 to {MAX_VALUES} values")
-    wide = (axis if size in (1, axis.size) else ViewAxis(size, 0) for axis, size in zip(axes, sizes, strict=True))
-    scope.define(node.output, scope.view(value, tuple(wide), value.offset))
+    scope.define(node.output, scope.view(value, widened(axes, sizes), value.offset))
 
 
 def _axes(node: OnnxNode, scope: Scope, rank: int) -> set[int] | None:
