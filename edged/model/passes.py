@@ -19,6 +19,7 @@ from edged.model.graph import (
     Flatten,
     Float32,
     Graph,
+    LayerNorm,
     MaxPool,
     Operator,
     QuantizedAdd,
@@ -27,7 +28,7 @@ from edged.model.graph import (
 from edged.model.movement_passes import fuse_slices, join_moves, nest_pools
 from edged.model.quantized_passes import QUANTIZED, fuse_quantized
 from edged.model.shapes import count_reads, with_operators
-from edged.model.token_passes import fuse_gelu, fuse_scale
+from edged.model.token_passes import fuse_gelu, fuse_layer_norm, fuse_scale
 
 IMAGE_RANK = 3  # channels, rows, columns
 
@@ -44,6 +45,7 @@ def simplify(graph: Graph) -> Graph:
         nest_pools,
         fuse_gelu,
         fuse_scale,
+        fuse_layer_norm,
         scale_gate,
         fuse_hard_sigmoid,
         remove_unused,
@@ -101,8 +103,8 @@ def fold_batch_norm(graph: Graph) -> Graph:
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         before = written.get(operator.inputs[0])
-        shared_conv = isinstance(before, Conv) and uses[before.output] > 1
-        if isinstance(operator, BatchNorm) and before is not None and not shared_conv:
+        is_shared = isinstance(before, Conv | LayerNorm) and uses[before.output] > 1
+        if isinstance(operator, BatchNorm) and before is not None and not is_shared:
             written[operator.output] = _folded(before, operator)
         else:
             written[operator.output] = operator
@@ -114,6 +116,9 @@ def _folded(before: Operator, norm: BatchNorm) -> Operator:
     if isinstance(before, BatchNorm):
         factor, offset = _folded_numbers(before.factor, before.offset, norm)
         return BatchNorm(norm.name, before.inputs, norm.output, factor, offset)
+    if isinstance(before, LayerNorm):
+        factor, offset = _folded_numbers(before.factor, before.offset, norm)
+        return replace(before, output=norm.output, factor=factor, offset=offset)
     if not isinstance(before, Conv | Dense) or before.activation != LINEAR or len(before.inputs) > 1:
         return norm
     weight, bias = _folded_numbers(before.weight, before.bias, norm)

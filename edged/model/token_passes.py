@@ -1,12 +1,23 @@
-"""Rewrite what exporters write as several nodes in transformers: GELU, and the scale of attention."""
+"""Rewrite what exporters write as several nodes in transformers: GELU, layer norm, the scale of attention."""
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from edged.model.activations import LINEAR, Activation
-from edged.model.graph import Activate, Add, BatchNorm, Combine, Graph, Operator, Product
+from edged.model.graph import (
+    Activate,
+    Add,
+    BatchNorm,
+    Combine,
+    Graph,
+    LayerNorm,
+    Operator,
+    Product,
+    ReduceChannels,
+)
 from edged.model.shapes import count_reads, with_operators
 
 GELU = Activation("gelu")
@@ -57,15 +68,11 @@ def _formula(function: Activate, source: str, written: Written) -> Activation | 
 
 
 def _is_cube(operator: Operator | None, source: str, written: Written) -> bool:
-    if not isinstance(operator, Combine) or source not in operator.inputs:
+    if _is_power(operator, source, 3):
+        return True
+    if not isinstance(operator, Combine) or operator.kind != "multiply" or source not in operator.inputs:
         return False
-    if operator.kind == "power":
-        return operator.constant is not None and not operator.is_reversed and bool((operator.constant == 3).all())
-    squares = [written.get(each) for each in operator.inputs if each != source]
-    return operator.kind == "multiply" and any(
-        isinstance(square, Combine) and square.kind == "multiply" and square.inputs == (source, source)
-        for square in squares
-    )
+    return any(_is_square(written.get(each), source) for each in operator.inputs if each != source)
 
 
 def _before(operator: Operator | None, written: Written, factor: float, offset: float) -> Operator | None:
@@ -79,6 +86,65 @@ def _has_numbers(operator: Operator | None, factor: float, offset: float) -> boo
     if not isinstance(operator, BatchNorm):
         return False
     return np.allclose(operator.factor, factor, ROUNDING, 0) and np.allclose(operator.offset, offset, ROUNDING, 0)
+
+
+def fuse_layer_norm(graph: Graph) -> Graph:
+    """(x − mean) ÷ √(variance + epsilon), as files before operator set 17 have it, as one norm (Ba, 2016)."""
+    written: dict[str, Operator] = {}
+    for operator in graph.operators:
+        norm = _layer_norm_of(operator, written)
+        if norm:
+            channels = graph.shapes[norm.source][0]
+            numbers = np.ones(channels, np.float32), np.zeros(channels, np.float32)
+            written[operator.output] = LayerNorm(
+                operator.name, (norm.source,), operator.output, *numbers, norm.epsilon
+            )
+        else:
+            written[operator.output] = operator
+    return with_operators(graph, written.values())
+
+
+class _Norm(NamedTuple):
+    source: str
+    epsilon: float
+
+
+def _layer_norm_of(operator: Operator, written: Written) -> _Norm | None:
+    """Return what `operator` normalises, if it is the quotient that ends a norm."""
+    if not isinstance(operator, Combine) or operator.kind != "divide" or len(operator.inputs) != 2:
+        return None
+    centred, root = (written.get(each) for each in operator.inputs)
+    if not isinstance(centred, Combine) or centred.kind != "subtract" or len(centred.inputs) != 2:
+        return None
+    source, mean = centred.inputs
+    if not _is_mean(written.get(mean), source) or not isinstance(root, Activate) or root.activation.kind != "sqrt":
+        return None
+    moved = written.get(root.inputs[0])
+    if not isinstance(moved, BatchNorm) or not _has_numbers(moved, 1.0, float(moved.offset[0])):
+        return None
+    variance = written.get(moved.inputs[0])
+    if variance is None or not _is_mean(variance, variance.inputs[0]):
+        return None
+    is_norm = _is_square(written.get(variance.inputs[0]), centred.output)
+    return _Norm(source, float(moved.offset[0])) if is_norm else None
+
+
+def _is_mean(operator: Operator | None, source: str) -> bool:
+    return isinstance(operator, ReduceChannels) and operator.kind == "mean" and operator.inputs == (source,)
+
+
+def _is_square(operator: Operator | None, source: str) -> bool:
+    return _is_power(operator, source, 2) or (
+        isinstance(operator, Combine) and operator.kind == "multiply" and operator.inputs == (source, source)
+    )
+
+
+def _is_power(operator: Operator | None, source: str, exponent: int) -> bool:
+    if not isinstance(operator, Combine) or operator.kind != "power" or operator.inputs != (source,):
+        return False
+    return (
+        operator.constant is not None and not operator.is_reversed and bool((operator.constant == exponent).all())
+    )
 
 
 def fuse_scale(graph: Graph) -> Graph:

@@ -8,7 +8,7 @@ import pytest
 from edged.model import reference
 from edged.model.activations import Activation
 from edged.model.cost import layer_costs, macs
-from edged.model.graph import Activate, Conv, Product, Rearrange
+from edged.model.graph import Activate, Combine, Conv, LayerNorm, Product, Rearrange
 from edged.model.onnx_reader import read_onnx
 from edged.model.passes import simplify
 from tests.model.onnx_files import Network, onnxruntime_outputs, relative_error
@@ -57,6 +57,45 @@ def test_a_gate_that_is_not_gelu_stays(tmp_path: Path) -> None:
 
     assert any(isinstance(each, Activate) and each.activation.kind == "erf" for each in graph.operators)
     assert np.allclose(reference.run(graph, x), reference.run(read_onnx(path), x), atol=1e-6)
+
+
+@pytest.mark.parametrize("power", [False, True])
+def test_a_layer_norm_of_older_operator_sets_is_one_norm(tmp_path: Path, power: bool) -> None:
+    network = Network(["N", 6, 4, 5], opset=14)
+    flat = network.add("Reshape", network.weight(np.array([-1, 6, 20])))
+    tokens = network.add("Transpose", reads=flat, perm=[0, 2, 1])
+    centred = network.add("Sub", network.add("ReduceMean", axes=[-1]), reads=tokens)
+    square = network.add("Pow", number(network, 2.0)) if power else network.add("Mul", centred)
+    moved = network.add("Add", number(network, 1e-3), reads=network.add("ReduceMean", reads=square, axes=[-1]))
+    network.add("Div", network.add("Sqrt", reads=moved), reads=centred)
+    network.add("Mul", network.normal(6))
+    network.add("Add", network.normal(6))
+    network.add("MatMul", network.normal(6, 4))
+    network.add("ReduceMean", axes=[1], keepdims=0)
+    path = network.save(tmp_path / "network.onnx")
+    x = np.random.default_rng(0).standard_normal((2, 6, 4, 5)).astype(np.float32)
+
+    graph = simplify(read_onnx(path))
+
+    (norm,) = (each for each in graph.operators if isinstance(each, LayerNorm))
+    assert norm.epsilon == pytest.approx(1e-3)
+    assert not any(isinstance(each, Combine) for each in graph.operators)
+    assert relative_error(reference.run(graph, x), onnxruntime_outputs(path, x)) < 1e-6
+
+
+def test_a_quotient_that_is_no_norm_stays(tmp_path: Path) -> None:
+    network = Network(["N", 6, 4, 5], opset=14)
+    centred = network.add("Sub", network.add("ReduceMean", axes=[1]), reads="input")
+    cube = network.add("Pow", number(network, 4.0))
+    moved = network.add("Add", number(network, 1e-3), reads=network.add("ReduceMean", reads=cube, axes=[1]))
+    network.add("Div", network.add("Sqrt", reads=moved), reads=centred)
+    path = network.save(tmp_path / "network.onnx")
+    x = np.random.default_rng(0).standard_normal((2, 6, 4, 5)).astype(np.float32)
+
+    graph = simplify(read_onnx(path))
+
+    assert not any(isinstance(each, LayerNorm) for each in graph.operators)
+    assert relative_error(reference.run(graph, x), onnxruntime_outputs(path, x)) < 1e-6
 
 
 def test_the_scale_of_attention_is_a_factor_of_its_product(tmp_path: Path) -> None:
