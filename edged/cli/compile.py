@@ -13,7 +13,7 @@ from edged.config import Config
 from edged.config.load import load_config
 from edged.doctor.check_hosts import this_host
 from edged.errors import ConfigError, DeviceError
-from edged.system.paths import cache_directory, existing_part
+from edged.system.paths import cache_directory, existing_part, program_cache
 from edged.system.plain_text import counted
 from edged.system.terminal import show
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(path, arguments.settings)
     cache = usable_cache()
     done = []
-    for each in _compiled(config, this_host(config, arguments.host), cache / "programs"):
+    for each in _compiled(config, this_host(config, arguments.host), program_cache().absolute()):
         done.append(each)
         if not arguments.json:
             show(str(each), 7)

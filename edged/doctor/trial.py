@@ -22,7 +22,7 @@ from edged.model.package import load_model
 from edged.runtime.select import is_numpy
 from edged.runtime.threads import limit_threads
 from edged.system import log
-from edged.system.paths import cache_directory
+from edged.system.paths import program_cache
 from edged.system.process_end import describe_exit, die_with
 from edged.system.terminal import are_notes_printed, compiling_shown, print_notes
 from edged.worker.driver_choice import DriverChoice
@@ -85,7 +85,7 @@ def _answer(request: str, device: str) -> Mapping[str, Any]:
 def _tried(config: Config, index: int, *, compose: bool = False) -> TriedWorker:
     worker, model = config.workers[index], load_model(config.model, lazily=True)
     DriverChoice(config, index, model).take()
-    ready = make_ready(part_of(model, *config.ends_of(index)), worker, cache_directory() / "programs")
+    ready = make_ready(part_of(model, *config.ends_of(index)), worker, program_cache())
     if compose:
         ready.runtime.compose()
     ready.runtime.close()

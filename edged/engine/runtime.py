@@ -33,7 +33,7 @@ from edged.engine.transfer import TransferSlot, transfer_slot
 from edged.errors import DeviceError
 from edged.model.graph import Float32
 from edged.model.model_part import ModelPart
-from edged.system.paths import cache_directory
+from edged.system.paths import program_cache
 
 log = logging.getLogger("edged.engine")
 
@@ -60,7 +60,7 @@ class Runtime:
         in_flight: int = 2,
         cache: Path | None = None,
     ) -> None:
-        folder = cache or cache_directory() / "programs"
+        folder = cache or program_cache()
         plan_of = partial(make_plan, device=device, batch=batch, precision=precision, chooser=chooser)
         plan, packed = _planned(part, plan_of, folder.with_name("weights"), in_memory=device.kind == "cpu")
         self._device, self.device_name = device, device.name

@@ -16,6 +16,11 @@ def cache_directory() -> Path:
     return _directory("CACHE_DIRECTORY", "XDG_CACHE_HOME", ".cache")
 
 
+def program_cache() -> Path:
+    """Return the folder of compiled OpenCL programs."""
+    return cache_directory() / "programs"
+
+
 @contextmanager
 def own_cache() -> Iterator[None]:
     """Keep caches in a temporary folder meanwhile if this user's would be in a folder of another one.

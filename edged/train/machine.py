@@ -17,7 +17,7 @@ from edged.engine.memory import arrange_for, check_indices, lifetimes
 from edged.engine.opencl import cl, device_errors
 from edged.engine.packed import pack
 from edged.engine.programs import Binaries, Programs
-from edged.system.paths import cache_directory
+from edged.system.paths import program_cache
 
 Array = NDArray[Any]
 
@@ -37,7 +37,7 @@ class TrainingDevice:
         with device_errors(device.name, "opening it"):
             self._context = cl.Context([open_device(device)])
             self.queue = cl.CommandQueue(self._context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-        self._programs = Programs(self._context, device, Binaries(cache or cache_directory() / "programs"))
+        self._programs = Programs(self._context, device, Binaries(cache or program_cache()))
         self._residents: dict[str, Any] = {}
 
     def upload(self, name: str, content: Array) -> None:

@@ -22,7 +22,7 @@ from edged.model.model_part import part_of
 from edged.model.package import load_model
 from edged.runtime.select import hold_device
 from edged.system.host_watch import HostWatch
-from edged.system.paths import cache_directory
+from edged.system.paths import cache_directory, program_cache
 from edged.transport.client_socket import Curve
 from edged.transport.hub_link import HubLink, open_hub_link
 from edged.worker.driver_choice import DriverChoice
@@ -41,7 +41,7 @@ def serve_plan_split(
     Raises ModelError for an impossible part, DeviceError, and what `Loop.run` does.
     """
     hub.stop_requests()  # `edged plan-split` reads its links only between its own computations
-    worker, cache = config.workers[index], cache_directory() / "programs"
+    worker, cache = config.workers[index], program_cache()
     ends = (hello.part.begin, hello.part.end) if hello.part else (None, None)
     while request:
         model = load_model(config.model)
@@ -92,7 +92,7 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     start = time.perf_counter()
     model = load_model(config.model, lazily=True)
     loaded = time.perf_counter()
-    cache = cache_directory() / "programs"
+    cache = program_cache()
     cached = programs_in(cache)
     driver = DriverChoice(config, index, model)
     driver.take()

@@ -15,7 +15,7 @@ from edged.hub.workers.failover import GroupChoice
 from edged.hub.workers.group import AnyWorkerSlot, Group
 from edged.hub.workers.remote_slot import RemoteWorkerSlot
 from edged.hub.workers.slot import STARTS_IN_S, WorkerSlot
-from edged.system.paths import cache_directory
+from edged.system.paths import program_cache
 
 LOSSES = {"worker_lost", "fallback"}
 
@@ -178,7 +178,7 @@ class Supervisor:
 
 def _has_programs() -> bool:
     """Return whether this host has compiled kernels of any network."""
-    return any((cache_directory() / "programs").glob("*"))
+    return any(program_cache().glob("*"))
 
 
 def _settings(config: Config) -> list[tuple[Any, ...]]:
