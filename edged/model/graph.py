@@ -190,6 +190,18 @@ class ReduceChannels(Operator):
 
 
 @dataclass(frozen=True, eq=False)
+class GridSample(Operator):
+    """Images at positions between their pixels: see `sampling`.
+
+    Reads the images, and the positions, of which x and y are the channels. Both, and what it writes, are `images`
+    images, one below the other.
+    """
+
+    images: int
+    align_corners: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Interpolate(Operator):
     """An image of another size: y[r, c] = Σ row_weights[r, i] · column_weights[c, j] · x[row_places[r, i], …].
 

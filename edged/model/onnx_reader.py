@@ -76,6 +76,7 @@ CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
     "Gemm": (dense.gemm, ("alpha", "beta", "transA", "transB")),
     "GlobalAveragePool": (window.in_one_row(window.global_pool(AveragePool)), ()),
     "GlobalMaxPool": (window.in_one_row(window.global_pool(MaxPool)), ()),
+    "GridSample": (pixels.grid_sample, ("align_corners", "mode", "padding_mode")),
     "GroupNormalization": (norms.group_norm, ("epsilon", "num_groups", "stash_type")),
     "HardSigmoid": (activation.activate, ("alpha", "beta")),
     "Identity": (views.identity, ()),

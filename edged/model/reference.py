@@ -16,6 +16,7 @@ from edged.model.activations import RELU, Activation, apply
 from edged.model.graph import Float32, Graph, Operator, Pads, Pair
 from edged.model.on_host import on_host
 from edged.model.package import Input
+from edged.model.sampling import sampled_at
 from edged.model.shapes import extent
 
 Array = NDArray[Any]
@@ -302,6 +303,17 @@ REDUCTIONS: Mapping[str, Callable[..., Array]] = {
 @output_of.register
 def _reduce_channels(operator: graph.ReduceChannels, x: Array) -> Array:
     return np.asarray(REDUCTIONS[operator.kind](x, axis=1, keepdims=True))
+
+
+@output_of.register
+def _grid_sample(operator: graph.GridSample, x: Array, positions: Array) -> Array:
+    (count, channels, _, width), (*_, rows, columns) = x.shape, positions.shape
+    images = x.reshape(count, channels, operator.images, -1, width).swapaxes(1, 2)
+    places = positions.reshape(count, 2, operator.images, -1, columns).transpose(0, 2, 3, 4, 1)
+    each = zip(images.reshape(-1, *images.shape[2:]), places.reshape(-1, *places.shape[2:]), strict=True)
+    sampled = np.stack([sampled_at(image, at, align_corners=operator.align_corners) for image, at in each])
+    by_frame = sampled.reshape(count, operator.images, channels, -1, columns)
+    return by_frame.swapaxes(1, 2).reshape(count, channels, rows, columns)
 
 
 @output_of.register

@@ -209,6 +209,16 @@ def _reduce_channels(operator: graph.ReduceChannels, *inputs: Shape) -> Shape:
 
 
 @output_shape.register
+def _grid_sample(operator: graph.GridSample, *inputs: Shape) -> Shape:
+    channels, height, _ = _image(operator, inputs[0])
+    numbers, rows, columns = _image(operator, inputs[1])
+    if numbers != 2 or height % operator.images or rows % operator.images:
+        shapes = f"{operator.images} images of the shape {inputs[0]} at positions of the shape {inputs[1]}"
+        raise shape_error(operator, f"samples {shapes}")
+    return channels, rows, columns
+
+
+@output_shape.register
 def _interpolate(operator: graph.Interpolate, *inputs: Shape) -> Shape:
     channels, height, width = _image(operator, inputs[0])
     if operator.row_indices.max() >= height or operator.column_indices.max() >= width:

@@ -206,6 +206,12 @@ CHAINS: dict[str, Callable[[Network], object]] = {
         n.add("Mul", n.add("ReduceMean", axes=[2]), reads="reshape_0"),
         n.add("Sub", n.add("ReduceMax", axes=[1, 4], reads="mul_2"), reads="mul_2"),
     ),
+    "sampled at computed positions": lambda n: (
+        n.add("Conv", n.normal(2, 4, 1, 1, std=0.3)),
+        n.add("Transpose", perm=[0, 2, 3, 1]),
+        n.add("GridSample", "transpose_1", reads="input", mode="bilinear", align_corners=1),
+        n.add("Conv", n.normal(5, 4, 3, 3)),
+    ),
     "arithmetic with constants of any shape": lambda n: (
         n.add("Mul", n.normal(9, 10)),
         n.add("Add", n.normal(1, 1, 1, 10)),

@@ -14,7 +14,7 @@ from edged.engine.variants.dense import DENSE, DENSE_SPLIT, PRODUCT
 from edged.engine.variants.elementwise import ACTIVATE, ADD, COMBINE
 from edged.engine.variants.norms import GROUP_NORM, LAYER_NORM, LOCAL_RESPONSE_NORM
 from edged.engine.variants.pool import AVERAGE_POOL, MAX_POOL
-from edged.engine.variants.positions import FLATTEN, INTERPOLATE, JOIN, REARRANGE
+from edged.engine.variants.positions import FLATTEN, GRID_SAMPLE, INTERPOLATE, JOIN, REARRANGE
 from edged.engine.variants.quantized_depthwise import QUANTIZED_DEPTHWISE
 from edged.engine.variants.quantized_dot import QUANTIZED_DOT
 from edged.engine.variants.quantized_naive import QUANTIZED_NAIVE
@@ -31,6 +31,7 @@ from edged.model.graph import (
     Dense,
     Dequantize,
     Flatten,
+    GridSample,
     GroupNorm,
     Interpolate,
     Join,
@@ -58,6 +59,7 @@ VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
     Dense: (DENSE, DENSE_SPLIT),
     Dequantize: (DEQUANTIZE,),
     Flatten: (FLATTEN,),
+    GridSample: (GRID_SAMPLE,),
     GroupNorm: (GROUP_NORM,),
     Interpolate: (INTERPOLATE,),
     Join: (JOIN,),

@@ -1,4 +1,4 @@
-"""Operators that change where values lie: flatten, another order, images side by side, another size."""
+"""Operators that change where values lie: flatten, another order, images side by side, another size, sampling."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -12,7 +12,7 @@ from edged.engine.launch import Launch, Weights
 from edged.engine.layout import NO_HALO, Tensor, image_shape, to_memory
 from edged.engine.variants.pixelwise import Runs, across_channels, pixelwise, same_blocks, with_constants
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
-from edged.model.graph import Flatten, Float32, Interpolate, Join, Rearrange
+from edged.model.graph import Flatten, Float32, GridSample, Interpolate, Join, Rearrange
 
 Places = NDArray[np.int32]
 
@@ -134,6 +134,20 @@ def _packed(constant: Float32, tensor: Tensor) -> Weights:
 
 
 JOIN = Variant("join", _join, can_compute=same_blocks)
+
+
+def _grid_sample(site: Site[GridSample], parameters: Parameters) -> tuple[Launch, ...]:
+    operator = site.operator
+    how = {"IMAGES": operator.images, "ALIGN_CORNERS": int(operator.align_corners)}
+    return (pixelwise("grid_sample", site, how),)
+
+
+def _is_of_output_blocks(site: Site[GridSample]) -> bool:
+    """Return whether the images have the output's blocks; the positions may have others."""
+    return site.inputs[0].block == site.output.block
+
+
+GRID_SAMPLE = Variant("grid_sample", _grid_sample, can_compute=_is_of_output_blocks)
 
 
 def _interpolate(site: Site[Interpolate], parameters: Parameters) -> tuple[Launch, ...]:

@@ -1,4 +1,4 @@
-"""Convert DepthToSpace and SpaceToDepth, and ConvTranspose as a convolution with its pixels among the channels."""
+"""Convert DepthToSpace, SpaceToDepth, GridSample, and ConvTranspose as one with its pixels among the channels."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,9 @@ from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
 from edged.model.from_onnx.strided import Axes, ViewAxis, contiguous
 from edged.model.from_onnx.window import pair
-from edged.model.graph import Conv, Float32, Pair, Shape
+from edged.model.graph import Conv, Float32, GridSample, Pair, Shape
+
+IMAGES = 4  # axes of a batch of images
 
 
 def depth_to_space(node: OnnxNode, scope: Scope) -> None:
@@ -40,6 +42,30 @@ def space_to_depth(node: OnnxNode, scope: Scope) -> None:
     rows, columns = (ViewAxis(axis.size // block, axis.stride * block) for axis in (height, width))
     axes = (ViewAxis(block, height.stride), ViewAxis(block, width.stride), channels, rows, columns)
     _define(node, scope, value, axes, (channels.size * block**2, rows.size, columns.size))
+
+
+def grid_sample(node: OnnxNode, scope: Scope) -> None:
+    """Convert a linear GridSample of images with zeros beyond them, at computed positions."""
+    if node.text("mode", "linear") not in {"linear", "bilinear"} or node.text("padding_mode", "zeros") != "zeros":
+        raise ModelError("samples otherwise than linearly with zeros beyond the border")
+    source, positions = (scope.floats(node.input(index)) for index in (0, 1))
+    if len(source.dims) != IMAGES or len(positions.dims) != IMAGES:
+        raise ModelError(f"samples a tensor of shape {source.dims} at {positions.dims}; supported are images")
+    images, channels, height, width = source.axes
+    others, rows, columns, numbers = positions.axes
+    if images.size != others.size or numbers.size != 2:
+        raise InvalidNodeError(f"samples a tensor of shape {source.dims} at positions of shape {positions.dims}")
+    count = images.size
+    tensors = (
+        scope.rearranged(
+            source, (channels, images, height, width), (channels.size, count * height.size, width.size)
+        ),
+        scope.rearranged(positions, (numbers, others, rows, columns), (2, count * rows.size, columns.size)),
+    )
+    scope.add(GridSample(node.output, tensors, node.output, count, bool(node.integer("align_corners", 0))))
+    of_channels, of_images, *pixels = contiguous((channels.size, count, rows.size, columns.size))
+    seen = Value(node.output, scope.shapes[node.output])
+    scope.define(node.output, scope.view(seen, (of_images, of_channels, *pixels)))
 
 
 def _image_axes(value: Value) -> Axes:
