@@ -24,7 +24,8 @@ import psutil
 from bench.demo import standing_still
 from bench.hub_load import Listener
 from bench.quartiles import Quartiles, states_of
-from edged.system.machine_state import OTHERS, MachineState, processor_time_s
+from edged.system.machine_state import OTHERS, MachineState
+from edged.system.processor_use import processor_time_s
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port
 

@@ -32,8 +32,9 @@ from bench.quartiles import Quartiles, states_of
 from bench.raw_results import Measured, keep, origin
 from bench.swarm import cameras, workers
 from edged.client import Prediction
-from edged.system.machine_state import LEFT_OUT, OTHERS, MachineState, processor_time_s
+from edged.system.machine_state import LEFT_OUT, OTHERS, MachineState
 from edged.system.paths import link_address, runtime_directory
+from edged.system.processor_use import processor_time_s
 from edged.transport.keys import new_pair
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port

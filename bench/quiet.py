@@ -2,7 +2,7 @@
 
 import time
 
-from edged.system.machine_state import busy
+from edged.system.processor_use import busy
 
 LOOK_S = 1.0
 

@@ -20,7 +20,7 @@ import yaml
 
 from bench.hub_load import Load, heard, swarm
 from bench.quiet import wait_for_quiet
-from edged.system.machine_state import busy, ours
+from edged.system.processor_use import busy, ours
 from tests.e2e.daemon import run_edged
 from tests.eventually import free_port
 

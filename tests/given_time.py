@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import psutil
 
-from edged.system.machine_state import busy
+from edged.system.processor_use import busy
 
 STARVED = 0.25  # of the cores taken by other programs: from then on their share does not count
 

@@ -19,7 +19,7 @@ from bench.peers.cases import Case, Run, load_case
 from bench.peers.contenders import CONTENDERS
 from bench.peers.ours import Ours
 from edged.model.reference import Array
-from edged.system.machine_state import processor_time_s
+from edged.system.processor_use import processor_time_s
 
 SETTLE_S = 0.03  # of runs that are not timed, at the start of a turn: caches, and threads that have slept
 IDLE_S, IDLE_SHARE = 0.005, 0.1  # a process is idle when it ran for less than this share of so long a time

@@ -14,45 +14,29 @@ counted and left out.
 import contextlib
 import math
 import os
-import statistics
 import subprocess
 import sys
-import threading
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from types import TracebackType
 from typing import IO, Any, Protocol, Self, TypeVar, cast
 
-import numpy as np
-import psutil
-
 from edged.errors import EdgedError
-from edged.system.handoff import handoff_s, work_on
+from edged.system.machine_probe import serve
 from edged.system.plain_text import counted
+from edged.system.processor_use import ProcessorUse
 
-LOOK_S = 0.0025  # of multiplications, on one processor and on all: not more than a short turn takes
-FEWEST = 5  # products or pings of a look on a slow processor
-PINGS = 50  # round trips between two threads: some 30 µs each, 5 µs on one processor
-PINGS_S = 0.005  # longest time for them
 SLOW_WAKE = 10.0  # times the round trip on one processor; usual are 4 to 7
-APART_S = (
-    250e-9  # a cache line's way to another processor and back, without a common cache; usual are 80 to 170 ns
-)
-PRODUCT_S = 0.0002  # longest product: smaller matrices on slower processors
-SIDES = (128, 64, 32)  # three matrices of 64 kB stay in the second cache, even where two threads share one
+APART_S = 250e-9  # of a cache line's way to another processor and back: usual are 80 to 170 ns
 OTHERS = 0.08  # processors that other processes may keep busy
 SPAN_S = 0.1  # shortest time over which the business of others can be judged: the kernel counts it in ticks
-TICK_S = 0.01
 TRIES = 3  # turns until one is neither disturbed nor changed
 DISTURBED, CHANGED = "disturbed", "changed"
 LEFT_OUT = (DISTURBED, CHANGED)  # no figure is of such turns
 ANY = "any"  # of a host that is not looked at
 NUMBERS = {1: "one", 2: "two"}
-CLOCK_OF_ALL_THREADS = 2  # CPUCLOCK_SCHED of the kernel's clock ids: what all threads of a process have run
 
 T = TypeVar("T")
 
@@ -126,7 +110,7 @@ class MachineState:
 
     def __init__(self, most_others: float = OTHERS) -> None:
         environment = os.environ | {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
-        command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
+        command = [sys.executable, "-c", f"from {serve.__module__} import serve; serve()"]
         pipe = subprocess.PIPE
         self._most_others = most_others
         self._recent = deque([ProcessorUse()])
@@ -245,163 +229,3 @@ class Account:
 
     def _others(self) -> str:
         return ", ".join(f"{count} {state}" for state, count in self.runs.items() if state != self.state)
-
-
-class ProcessorUse:
-    """Processor time since creation, of all processes and of ours."""
-
-    def __init__(self) -> None:
-        self._start, self._busy_s, self._ours_s = time.monotonic(), busy(), ours()
-
-    @property
-    def age_s(self) -> float:
-        """Return seconds since it was made."""
-        return time.monotonic() - self._start
-
-    def others(self) -> float:
-        """Return how many processors other processes have kept busy since; a tick of the kernel is no business."""
-        busy_s, ours_s = busy() - self._busy_s, ours() - self._ours_s
-        return max(0.0, (busy_s - ours_s - TICK_S) / self.age_s)
-
-
-def busy() -> float:
-    """Return seconds that this machine's processors have worked, since a moment that stays the same.
-
-    It is the time in which they were not idle: that is counted to 10 ms. Time in user and system mode is only
-    sampled at ticks. What the hypervisor took counts as work.
-    """
-    idle = psutil.cpu_times()
-    return (os.cpu_count() or 1) * time.monotonic() - float(idle.idle + idle.iowait)
-
-
-def ours() -> float:
-    """Return seconds that this process and all that it has started have worked.
-
-    One that has ended counts if its parent has waited for it; else its work is that of other processes.
-    """
-    return sum(_worked_s(pid) for pid in our_processes())
-
-
-def our_processes() -> list[int]:
-    """Return the process IDs of this process and of all that it has started."""
-    me = psutil.Process()
-    return [me.pid, *(each.pid for each in me.children(recursive=True))]
-
-
-def processor_time_s(pid: int) -> float:
-    """Return what all threads of a process have run, to the nanosecond. Raises OSError where it has ended."""
-    return time.clock_gettime(~pid << 3 | CLOCK_OF_ALL_THREADS)  # MAKE_PROCESS_CPUCLOCK of the kernel
-
-
-def _worked_s(pid: int) -> float:
-    """With that of its children that have ended."""
-    try:
-        times = psutil.Process(pid).cpu_times()
-        return processor_time_s(pid) + float(times.children_user + times.children_system)
-    except (OSError, psutil.NoSuchProcess):
-        return 0.0  # it has ended meanwhile
-
-
-def serve() -> None:
-    """Print a look for each line that is read, until the input ends: see `Speed`."""
-    processors = sorted(os.sched_getaffinity(0))
-    side = next((side for side in SIDES if _product_s(side) <= PRODUCT_S), SIDES[-1])
-    each = [_multiply_on([processor], side) for processor in processors]
-    fastest = processors[each.index(max(each))]
-    alone = _times_the_fastest(each)
-    for _ in sys.stdin:
-        one = _multiply_on([fastest], side)
-        every = _multiply_on(processors, side) if len(processors) > 1 else one
-        wake = _wake_ratio(fastest, next((each for each in processors if each != fastest), fastest))
-        apart_s = handoff_s(*processors) if len(processors) == 2 else 0.0
-        print(one, every, len(processors), alone, wake, apart_s, flush=True)
-
-
-def _times_the_fastest(each: Sequence[float]) -> float:
-    """Return how many times as fast as the fastest processor all are; equal ones differ by chance."""
-    return sum(1.0 if speed > max(each) / math.sqrt(2) else speed / max(each) for speed in each)
-
-
-def _wake_ratio(first: int, second: int) -> float:
-    """Return the round trip between threads on two processors, divided by that between threads on the first."""
-    if first == second:
-        return 1.0
-    return _round_trip_s(first, second) / _round_trip_s(first, first)
-
-
-def _round_trip_s(first: int, second: int) -> float:
-    """Return the median seconds in which a thread on the first processor wakes one on the second, and it back."""
-    (pinged, ping), (ponged, pong) = os.pipe(), os.pipe()
-    times: list[float] = []
-
-    def answer() -> None:
-        work_on(second)
-        while os.read(pinged, 1):
-            os.write(pong, b".")
-
-    def ask() -> None:
-        work_on(first)
-        until = time.perf_counter() + PINGS_S
-        while len(times) < FEWEST or (len(times) < PINGS and time.perf_counter() < until):
-            start = time.perf_counter()
-            os.write(ping, b".")
-            os.read(ponged, 1)
-            times.append(time.perf_counter() - start)
-        os.close(ping)  # the other one ends
-
-    _run_together(answer, ask)
-    for end in (pinged, ponged, pong):
-        os.close(end)
-    return statistics.median(times)
-
-
-def _run_together(*parts: Callable[[], None]) -> None:
-    """Run each in a thread, until all have ended."""
-    threads = [threading.Thread(target=part) for part in parts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-def _multiply_on(processors: Sequence[int], side: int) -> float:
-    """Return the GFLOP/s of a thread on each of them, together."""
-    begin, speeds = threading.Barrier(len(processors)), [0.0] * len(processors)
-
-    def multiply(index: int) -> None:
-        work_on(processors[index])
-        speeds[index] = _speed(begin, side)
-
-    _run_together(*(partial(multiply, index) for index in range(len(processors))))
-    return sum(speeds)
-
-
-def _speed(begin: threading.Barrier, side: int) -> float:
-    """Return GFLOP/s by the median product: one during which the thread was preempted does not count."""
-    multiply = _product(side)
-    begin.wait()
-    times: list[float] = []
-    until = time.perf_counter() + LOOK_S
-    while len(times) < FEWEST or time.perf_counter() < until:
-        start = time.perf_counter()
-        multiply()
-        times.append(time.perf_counter() - start)
-    return 2 * side**3 / statistics.median(times) / 1e9
-
-
-def _product(side: int) -> Callable[[], Any]:
-    """Return a product of two matrices of float32, [side, side], that was computed once before."""
-    left = np.full((side, side), 0.01, np.float32)
-    right, out = left.copy(), left.copy()
-    np.dot(left, right, out)
-    return lambda: np.dot(left, right, out)
-
-
-def _product_s(side: int) -> float:
-    """Return the least seconds of some products."""
-    multiply, times = _product(side), []
-    for _ in range(FEWEST):
-        start = time.perf_counter()
-        multiply()
-        times.append(time.perf_counter() - start)
-    return min(times)

@@ -13,22 +13,9 @@ import pytest
 
 from bench.quartiles import Quartiles, left_out, states_of
 from edged.errors import EdgedError
-from edged.system.machine_state import (
-    TRIES,
-    UNWATCHED,
-    Account,
-    MachineState,
-    ProcessorUse,
-    Speed,
-    _times_the_fastest,
-    _wake_ratio,
-    busy,
-    in_one_state,
-    label,
-    ours,
-    processor_time_s,
-    watch,
-)
+from edged.system.machine_probe import _times_the_fastest, _wake_ratio
+from edged.system.machine_state import TRIES, UNWATCHED, Account, MachineState, Speed, in_one_state, label, watch
+from edged.system.processor_use import ProcessorUse, busy, ours, processor_time_s
 from tests.eventually import in_background
 from tests.system.scripted_machine import ScriptedMachine
 
@@ -160,7 +147,7 @@ def test_the_probe_multiplies_on_one_processor_and_on_all() -> None:
 def test_a_probe_that_was_killed_is_an_error() -> None:
     with MachineState() as machine:
         for child in psutil.Process().children():
-            if "machine_state" in " ".join(child.cmdline()):
+            if "machine_probe" in " ".join(child.cmdline()):
                 child.kill()
 
         with pytest.raises(EdgedError, match="has ended"):
