@@ -104,7 +104,7 @@ def test_where_a_part_is_given_up_the_other_ones_device_runs_the_whole_until_the
     tmp_path: Path,
 ) -> None:
     workers = [{"device": "cpu", "group": "front"}, {"device": "numpy", "group": "back"}, {"device": "cpu"}]
-    sections: Sections = {"workers": workers, "recovery": {"losses": 1, "retry_device_s": 8}}
+    sections: Sections = {"workers": workers, "recovery": {"losses": 1, "retry_device_s": 20}}
     with run_edged(tmp_path, config=config(tmp_path, **{**PARTS, **sections})) as daemon:
         eventually(lambda: made_by(daemon, "local-0+local-1"))
         worker(daemon, 1).kill()
