@@ -142,7 +142,7 @@ RESIZE = (
 )
 DECODE = (
     "Layout of a detector's outputs: yolox, yolo (version 5 and later), ssd, nanodet, picodet, ultraface, "
-    "fastestdet, detr (RT-DETR, D-FINE, RF-DETR), or boxes: scores and boxes as they are; auto: recognised by "
+    "fastestdet, detr, rtdetr (and D-FINE, RF-DETR), or boxes: scores and boxes as they are; auto: recognised by "
     "their shapes. Without it as the file says, else auto"
 )
 SCORES = (
@@ -158,7 +158,7 @@ class BoxesConfig(Section):
     overlap: Share | None = Field(
         None,
         description="Intersection over union above which the box with the lower score is left out. Without it as "
-        "the file says, else 0.45, and 1 with decode: detr",
+        "the file says, else 0.45, and 1 with decode: detr and rtdetr",
     )
     across: Across = Field("label", description="Boxes that are compared: those of one label, or all")
     most: int = Field(100, ge=1, le=1000, description="Most boxes of a picture, the best ones")

@@ -10,7 +10,16 @@ from functools import cache
 
 import numpy as np
 
-from edged.detection.candidates import Candidates, Floats, around_centres, best_of, best_of_objects, cells, grid
+from edged.detection.candidates import (
+    Best,
+    Candidates,
+    Floats,
+    around_centres,
+    best_of,
+    best_of_objects,
+    cells,
+    grid,
+)
 from edged.messages.detection import Decode
 from edged.messages.preparation import RECIPES, Recipe
 
@@ -117,12 +126,24 @@ def picodet(outputs: Outputs, size: Size, least: float) -> Candidates:
 
 
 def detr(outputs: Outputs, size: Size, least: float) -> Candidates:
-    """Logits [queries, classes], and boxes [queries, 4]: centres and sizes as shares (Zhao, RT-DETR, 2023)."""
+    """Logits [queries, classes + 1], the last that nothing is there, and boxes as `rtdetr` (Carion, 2020)."""
+    logits, boxes = scores_and_boxes(outputs)
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares = powers / powers.sum(axis=1, keepdims=True)
+    return _at_centres(best_of(shares[:, :-1], least), boxes, size)
+
+
+def rtdetr(outputs: Outputs, size: Size, least: float) -> Candidates:
+    """Logits [queries, classes], and boxes [queries, 4]: centres and sizes as shares (Zhao et al., 2023)."""
     logits, boxes = scores_and_boxes(outputs)
     best = best_of(logits, _logit(least))
+    return _at_centres(replace(best, scores=_sigmoid(best.scores)), boxes, size)
+
+
+def _at_centres(best: Best, boxes: Floats, size: Size) -> Candidates:
+    """Return candidates whose boxes are centres and sizes as shares of the input."""
     found = boxes[best.anchors]
-    corners = around_centres(found[:, :2], found[:, 2:]) * _sides(size)
-    return replace(best, scores=_sigmoid(best.scores)).with_boxes(corners)
+    return best.with_boxes(around_centres(found[:, :2], found[:, 2:]) * _sides(size))
 
 
 def boxes(outputs: Outputs, size: Size, least: float) -> Candidates:
@@ -253,6 +274,12 @@ DECODERS: Mapping[Decode, Decoder] = {
     "fastestdet": Decoder(
         fastestdet, lambda shapes: shapes[0][0] - 5, Recipe("stretch", "bgr", 1 / 255, (0.0,), (1.0,))
     ),
-    "detr": Decoder(detr, _scores_of_pair, RECIPES["unit"], overlap=1.0),
+    "detr": Decoder(
+        detr,
+        lambda shapes: _scores_of_pair(shapes) - 1,
+        replace(RECIPES["imagenet"], resize="stretch"),
+        overlap=1.0,
+    ),
+    "rtdetr": Decoder(rtdetr, _scores_of_pair, RECIPES["unit"], overlap=1.0),
     "boxes": Decoder(boxes, _scores_of_pair, RECIPES["unit"]),
 }

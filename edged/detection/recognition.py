@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from edged.detection.candidates import count_cells
-from edged.detection.decoders import BINS, BOX, STRIDES, STRIDES_OF_4, Shapes, Size, face_anchors, pair_of
+from edged.detection.decoders import BINS, BOX, STRIDES, STRIDES_OF_4, Pair, Shapes, Size, face_anchors, pair_of
 from edged.messages.detection import Decode
 
 MOST_CHANNELS_FIRST = 1024  # channels of [channels, anchors], of which there are more
@@ -18,7 +18,8 @@ class OutputFacts:
 
     shapes: of one frame, in the file's order. size: height and width of the input. is_decoded: arithmetic follows
     the last layer with weights, so that boxes are in pixels or shares. with_softmax: whether a softmax does, for
-    each output. are_logits: whether neither that nor another function of numbers does.
+    each output. are_logits: whether neither that nor another function of numbers does. samples: whether it
+    reads features at positions that it computes, as attention with offsets does.
     """
 
     shapes: Shapes
@@ -26,6 +27,7 @@ class OutputFacts:
     is_decoded: bool
     with_softmax: tuple[bool, ...]
     are_logits: tuple[bool, ...]
+    samples: bool = False
 
 
 def recognised(facts: OutputFacts) -> Decode | None:
@@ -35,8 +37,8 @@ def recognised(facts: OutputFacts) -> Decode | None:
 
 def fits(decode: Decode, facts: OutputFacts) -> bool:
     """Return whether the outputs have the shapes of this layout, whatever the operators before them are."""
-    if decode in {"ssd", "detr", "boxes"}:
-        return _is_pair(facts)
+    if decode in {"ssd", "detr", "rtdetr", "boxes"}:
+        return _pair_in(facts) is not None
     if decode == "yolo":
         return len(facts.shapes) == 1 and len(facts.shapes[0]) == 2 and facts.shapes[0][1] > BOX + 1
     return any(LAYOUTS[decode](replace(facts, is_decoded=is_decoded)) for is_decoded in (False, True))
@@ -86,15 +88,15 @@ def _is_picodet(facts: OutputFacts) -> bool:
     return rows == [counts, counts] and len({columns for _, columns in facts.shapes}) == 2
 
 
-def _is_pair(facts: OutputFacts) -> bool:
-    """Return whether there are two outputs, scores and boxes of the same anchors."""
-    return len(facts.shapes) == 2 and pair_of(facts.shapes) is not None
+def _pair_in(facts: OutputFacts) -> Pair | None:
+    """Return which of two outputs are scores and boxes of the same anchors; None if they are something else."""
+    return pair_of(facts.shapes) if len(facts.shapes) == 2 else None
 
 
 def _is_ultraface(facts: OutputFacts) -> bool:
     is_of_faces = {shape[-1] for shape in facts.shapes} == {2, BOX}
     return (
-        _is_pair(facts)
+        _pair_in(facts) is not None
         and is_of_faces
         and not facts.is_decoded
         and facts.shapes[0][0] == len(face_anchors(facts.size))
@@ -102,17 +104,25 @@ def _is_ultraface(facts: OutputFacts) -> bool:
 
 
 def _is_ssd(facts: OutputFacts) -> bool:
-    pair = pair_of(facts.shapes) if len(facts.shapes) == 2 else None
+    pair = _pair_in(facts)
     return pair is not None and facts.is_decoded and facts.with_softmax[pair.scores]
 
 
 def _is_detr(facts: OutputFacts) -> bool:
-    pair = pair_of(facts.shapes) if len(facts.shapes) == 2 else None
-    return pair is not None and facts.is_decoded and facts.are_logits[pair.scores]
+    """Return whether these are logits beside shares, by attention to whole pictures."""
+    pair = _pair_in(facts)
+    is_of_logits = pair is not None and facts.are_logits[pair.scores] and not facts.are_logits[pair.boxes]
+    return is_of_logits and not facts.is_decoded and not facts.samples
+
+
+def _is_rtdetr(facts: OutputFacts) -> bool:
+    pair = _pair_in(facts)
+    return pair is not None and facts.are_logits[pair.scores] and facts.samples
 
 
 def _is_boxes(facts: OutputFacts) -> bool:
-    return _is_pair(facts) and facts.is_decoded
+    pair = _pair_in(facts)
+    return pair is not None and facts.is_decoded and not facts.are_logits[pair.scores]
 
 
 LAYOUTS: Mapping[Decode, Callable[[OutputFacts], bool]] = {  # the first that fits counts
@@ -124,5 +134,6 @@ LAYOUTS: Mapping[Decode, Callable[[OutputFacts], bool]] = {  # the first that fi
     "ultraface": _is_ultraface,
     "ssd": _is_ssd,
     "detr": _is_detr,
+    "rtdetr": _is_rtdetr,
     "boxes": _is_boxes,
 }

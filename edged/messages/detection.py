@@ -7,9 +7,11 @@ from msgspec import Meta
 from edged.messages.message import Content, Count
 
 Task = Literal["classify", "detect"]
-Decode = Literal["yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "detr", "boxes"]
+Decode = Literal[
+    "yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "detr", "rtdetr", "boxes"
+]
 DecodeWanted = Literal[
-    "auto", "yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "detr", "boxes"
+    "auto", "yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "detr", "rtdetr", "boxes"
 ]
 Across = Literal["label", "all"]
 DecodeKnownBy = Literal["config", "file", "network"]

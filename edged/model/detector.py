@@ -18,6 +18,7 @@ from edged.model.graph import (
     Conv,
     Dense,
     Graph,
+    GridSample,
     NetworkOutput,
     OnHost,
     Operator,
@@ -123,7 +124,12 @@ def facts_of(graph: Graph, outputs: Sequence[NetworkOutput]) -> OutputFacts:
         is_decoded=any(_computes_numbers(operator) for ending in endings for operator in ending),
         with_softmax=tuple(any(isinstance(each, Softmax) for each in ending) for ending in endings),
         are_logits=tuple(not any(isinstance(each, Softmax | Activate) for each in ending) for ending in endings),
+        samples=any(map(_samples, graph.operators)),
     )
+
+
+def _samples(operator: Operator) -> bool:
+    return isinstance(operator, GridSample) or (isinstance(operator, OnHost) and operator.kind == "GridSample")
 
 
 def _ending(writers: Mapping[str, Operator], tensor: str) -> list[Operator]:

@@ -70,6 +70,12 @@ def boxes_as_shares() -> list[Floats]:
 
 
 def detr() -> list[Floats]:
+    rows = scores(ANCHORS, CLASSES + 1)
+    rows[:, CLASSES] = 1 - rows[:, :CLASSES].sum(axis=1)  # that nothing is there
+    return [np.log(rows) + 3, rtdetr()[0]]  # a softmax sees no difference
+
+
+def rtdetr() -> list[Floats]:
     rows = scores(ANCHORS)
     boxes = np.zeros((ANCHORS, 4), np.float32)
     boxes[PLACE] = np.array([*CENTRE, *SIDES]) / (96, 64, 96, 64)
@@ -123,6 +129,7 @@ LAYOUTS: dict[str, tuple[Decode, Callable[[], list[Floats]]]] = {
     "picodet": ("picodet", picodet),
     "fastestdet": ("fastestdet", fastestdet),
     "detr": ("detr", detr),
+    "rtdetr": ("rtdetr", rtdetr),
     "boxes in pixels": ("boxes", boxes_in_pixels),
     "boxes as shares": ("boxes", boxes_as_shares),
 }

@@ -10,12 +10,16 @@ SIZE = (640, 640)  # 8,400 cells in steps of 8, 16 and 32; 8,500 with steps of 6
 
 
 def facts(
-    *shapes: tuple[int, ...], is_decoded: bool = False, softmax_of: int | None = None, logits_of: int | None = None
+    *shapes: tuple[int, ...],
+    is_decoded: bool = False,
+    softmax_of: int | None = None,
+    logits_of: int | None = None,
+    samples: bool = False,
 ) -> OutputFacts:
-    with_softmax = tuple(index == softmax_of for index in range(len(shapes)))
-    return OutputFacts(
-        shapes, SIZE, is_decoded, with_softmax, tuple(index == logits_of for index in range(len(shapes)))
+    with_softmax, are_logits = (
+        tuple(index == number for index in range(len(shapes))) for number in (softmax_of, logits_of)
     )
+    return OutputFacts(shapes, SIZE, is_decoded, with_softmax, are_logits, samples)
 
 
 @pytest.mark.parametrize(
@@ -34,9 +38,11 @@ def facts(
         (facts((3000, 21), (3000, 4), is_decoded=True, softmax_of=0), "ssd"),
         (facts((3000, 4), (3000, 21), is_decoded=True, softmax_of=1), "ssd"),
         (facts((8400, 4), (8400, 80), is_decoded=True, softmax_of=0), "boxes"),  # of distances, as in YOLO-NAS
-        (facts((300, 80), (300, 4), is_decoded=True, logits_of=0), "detr"),
-        (facts((300, 4), (300, 91), is_decoded=True, logits_of=1), "detr"),  # RF-DETR
-        (facts((300, 80), (300, 4), is_decoded=True, logits_of=1), "boxes"),
+        (facts((100, 92), (100, 4), logits_of=0), "detr"),
+        (facts((300, 80), (300, 4), is_decoded=True, logits_of=0, samples=True), "rtdetr"),
+        (facts((300, 4), (300, 91), logits_of=1, samples=True), "rtdetr"),  # RF-DETR
+        (facts((300, 80), (300, 4), is_decoded=True, logits_of=1, samples=True), "boxes"),
+        (facts((300, 80), (300, 4), is_decoded=True, logits_of=0), None),  # Conditional DETR: by its name alone
         (facts((1000,)), None),
         (facts((300, 6), is_decoded=True), None),
         (facts((8400, 80), (8400, 4), (1,), is_decoded=True), None),
@@ -54,7 +60,8 @@ def test_what_outputs_are(found: OutputFacts, expected: Decode | None) -> None:
         ("yolo", ((1000, 4),), False),
         ("ssd", ((10, 4), (10, 21)), True),
         ("ssd", ((10, 4), (11, 21)), False),
-        ("detr", ((300, 91), (300, 4)), True),
+        ("detr", ((100, 92), (100, 4)), True),
+        ("rtdetr", ((300, 91), (300, 4)), True),
         ("boxes", ((8400, 84),), False),
         ("yolox", ((8401, 85),), False),
         ("yolox", ((8500, 85),), False),

@@ -98,14 +98,12 @@ def yolo_with_objectness(file: DetectorFile) -> list[str]:
     return [file.add("Mul", file.weight(factors), reads=rows)]
 
 
-def pair(file: DetectorFile, *, is_of_ssd: bool, with_logits: bool = False) -> list[str]:
+def pair(file: DetectorFile, *, is_of_ssd: bool) -> list[str]:
     classes = CLASSES + 1 if is_of_ssd else CLASSES
     scores = file.joined([file.cells(file.head(stride, classes), classes) for stride in file.maps], axis=1)
     boxes = file.joined([file.cells(file.head(stride, 4), 4) for stride in file.maps], axis=1)
     shares = file.add("Sigmoid", reads=boxes)
     half = file.add("Mul", file.weight(np.full(1, 0.5, np.float32)), reads=shares)
-    if with_logits:
-        return [scores, half]
     scored = file.add("Softmax", reads=scores, axis=2) if is_of_ssd else file.add("Sigmoid", reads=scores)
     return [scored, half]
 
@@ -119,9 +117,21 @@ def boxes(file: DetectorFile) -> list[str]:
 
 
 def detr(file: DetectorFile) -> list[str]:
+    """As DETR: logits [1, queries, classes + 1], and centres and sizes as shares [1, queries, 4]."""
+    logits = file.joined([file.cells(file.head(stride, CLASSES + 1), CLASSES + 1) for stride in file.maps], axis=1)
+    boxes = file.joined([file.cells(file.head(stride, 4), 4) for stride in file.maps], axis=1)
+    return [logits, file.add("Sigmoid", reads=boxes)]
+
+
+def rtdetr(file: DetectorFile) -> list[str]:
     """As RF-DETR: centres and sizes as shares [1, queries, 4], and logits [1, queries, classes]."""
-    logits, shares = pair(file, is_of_ssd=False, with_logits=True)
-    return [shares, logits]
+    stride = min(file.maps)
+    offsets = file.add("Tanh", reads=file.head(stride, 2))
+    positions = file.add("Transpose", reads=offsets, perm=[0, 2, 3, 1])
+    file.maps[stride] = file.add("GridSample", positions, reads=file.maps[stride])
+    logits = file.joined([file.cells(file.head(each, CLASSES), CLASSES) for each in file.maps], axis=1)
+    boxes = file.joined([file.cells(file.head(each, 4), 4) for each in file.maps], axis=1)
+    return [file.add("Sigmoid", reads=boxes), logits]
 
 
 def fastestdet(file: DetectorFile) -> list[str]:
@@ -262,6 +272,7 @@ DETECTORS: dict[str, tuple[Callable[[DetectorFile], list[str]], Sequence[int]]] 
     "ssd": (ssd, STRIDES),
     "boxes": (boxes, STRIDES),
     "detr": (detr, STRIDES),
+    "rtdetr": (rtdetr, STRIDES),
     "fastestdet": (fastestdet, STRIDES),
     "nanodet": (nanodet, FOUR),
     "picodet": (picodet, FOUR),
