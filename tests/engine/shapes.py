@@ -1,5 +1,6 @@
 """Convolutions of any shape, for hypothesis."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +9,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from edged.arithmetic import ceil_div
 from edged.engine.variants.variant import AnyVariant
 from edged.model import reference
 from edged.model.activations import LINEAR, RELU, Activation
@@ -96,3 +98,25 @@ def cases(draw: st.DrawFn, blocks: tuple[int, ...] = BLOCKS) -> Case:
         groups=groups,
         activation=draw(st.sampled_from(ENDINGS)),
     )
+
+
+@st.composite
+def of_tiles(draw: st.DrawFn, most_channels: int, blocks: Sequence[int]) -> tuple[Case, int, int]:
+    """A convolution of 3×3 in square tiles of its output, their side, and how many cover the output.
+
+    Odd sizes, asymmetric padding, 1 to 3 frames.
+    """
+    side = draw(st.sampled_from((2, 4)))
+    size, pads = draw(st.tuples(*[st.integers(1, 19)] * 2)), draw(st.tuples(*[st.integers(0, 3)] * 4))
+    outputs = [size[axis] + pads[axis] + pads[axis + 2] - 2 for axis in (0, 1)]
+    assume(min(outputs) >= side)
+    convolution = case(
+        draw(st.tuples(*[st.integers(1, most_channels)] * 2)),
+        size,
+        frames=draw(st.integers(1, 3)),
+        block=draw(st.sampled_from(blocks)),
+        residual=draw(st.booleans()),
+        pads=pads,
+        activation=draw(st.sampled_from(ENDINGS)),
+    )
+    return convolution, side, ceil_div(outputs[0], side) * ceil_div(outputs[1], side)

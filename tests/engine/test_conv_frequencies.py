@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edged.engine.variants.conv_frequencies import CONV_FREQUENCIES
 from edged.model.activations import RELU
 from tests.engine.lab import CLOSE_BY_WINOGRAD, Lab, assert_close
-from tests.engine.shapes import ENDINGS, Case, case
+from tests.engine.shapes import Case, case, of_tiles
 
 SAME = (1, 1, 1, 1)
 
@@ -37,21 +37,8 @@ class Tiled:
 
 @st.composite
 def tiled(draw: st.DrawFn) -> Tiled:
-    """1 to 40 channels, odd sizes, asymmetric padding, 1 to 3 frames, blocks and tiles of any size."""
-    output = draw(st.sampled_from((2, 4)))
-    size, pads = draw(st.tuples(*[st.integers(1, 19)] * 2)), draw(st.tuples(*[st.integers(0, 3)] * 4))
-    outputs = [size[axis] + pads[axis] + pads[axis + 2] - 2 for axis in (0, 1)]
-    assume(min(outputs) >= output)
-    tiles = -(-outputs[0] // output) * -(-outputs[1] // output)
-    convolution = case(
-        draw(st.tuples(st.integers(1, 40), st.integers(1, 40))),
-        size,
-        frames=draw(st.integers(1, 3)),
-        block=draw(st.sampled_from((4, 8))),
-        residual=draw(st.booleans()),
-        pads=pads,
-        activation=draw(st.sampled_from(ENDINGS)),
-    )
+    """Up to 40 channels, tiles of any size."""
+    convolution, output, tiles = draw(of_tiles(most_channels=40, blocks=(4, 8)))
     return Tiled(convolution, output, draw(st.sampled_from([t for t in (1, 2, 3, 4, 8) if t <= tiles])))
 
 

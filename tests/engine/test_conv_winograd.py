@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edged.engine.device import Device
@@ -13,7 +13,7 @@ from edged.engine.variants.variant import Site
 from edged.model.activations import RELU
 from edged.model.graph import Conv
 from tests.engine.lab import CLOSE_BY_WINOGRAD, Lab, assert_close, random
-from tests.engine.shapes import ENDINGS, Case, case
+from tests.engine.shapes import Case, case, of_tiles
 
 SAME = (1, 1, 1, 1)
 
@@ -40,22 +40,9 @@ class Tiled:
 
 @st.composite
 def tiled(draw: st.DrawFn) -> Tiled:
-    """1 to 70 channels, odd sizes, asymmetric padding, 1 to 3 frames, blocks and tiles of any size."""
-    output = draw(st.sampled_from((2, 4)))
-    size, pads = draw(st.tuples(*[st.integers(1, 19)] * 2)), draw(st.tuples(*[st.integers(0, 3)] * 4))
-    outputs = [size[axis] + pads[axis] + pads[axis + 2] - 2 for axis in (0, 1)]
-    assume(min(outputs) >= output)
-    most = -(-outputs[0] // output) * -(-outputs[1] // output)
-    convolution = case(
-        draw(st.tuples(st.integers(1, 70), st.integers(1, 70))),
-        size,
-        frames=draw(st.integers(1, 3)),
-        block=draw(st.sampled_from((4, 8, 16))),
-        residual=draw(st.booleans()),
-        pads=pads,
-        activation=draw(st.sampled_from(ENDINGS)),
-    )
-    return Tiled(convolution, output, draw(st.integers(1, min(most, 30))))
+    """Up to 70 channels, any number of tiles."""
+    convolution, output, tiles = draw(of_tiles(most_channels=70, blocks=(4, 8, 16)))
+    return Tiled(convolution, output, draw(st.integers(1, min(tiles, 30))))
 
 
 @pytest.mark.deep
