@@ -68,9 +68,7 @@ def _combine_views(node: OnnxNode, scope: Scope, values: Sequence[Value]) -> Non
     first = 1 if rank > 1 and dims[0] == 1 else 0
     frames = [each[first:] for each in axes]
     rows = {sizes_of(frame[:-2]) for frame in frames}
-    if len(rows) > 1 and not any(
-        math.prod(each) == 1 for each in rows
-    ):  # each row of the one has its own of the other
+    if len(rows) > 1 and all(math.prod(each) > 1 for each in rows):  # a kernel repeats a single row alone
         frames = [(*widened(frame[:-2], dims[first:-2]), *frame[-2:]) for frame in frames]
     _push(
         node,
