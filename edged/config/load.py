@@ -103,6 +103,9 @@ def load_as(kind: type[T], path: Path, example: str) -> T:
 
 def merged_document(path: Path, settings: Sequence[Override]) -> Document:
     """Read the file and everything that overrides it. Raises ConfigError if one cannot be read."""
+    if path.suffix == ".onnx":
+        way_out = f"name it there as model: {{path: {path.name}}}; `edged inspect {path}` describes it"
+        raise ConfigError(f"{path}: this is a model, expected a config file: {way_out}")
     document = read(_read_limited(path, MAX_BYTES, "config file"))
     if isinstance(document.value, dict) or not (
         document.value or document.mistakes

@@ -283,6 +283,17 @@ def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     assert mistake(tmp_path / "latin.yaml").startswith("2: expected UTF-8 text")
 
 
+def test_a_model_in_place_of_a_config_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+
+    found = mistake(path)
+
+    assert found.strip() == (
+        "this is a model, expected a config file: name it there as model: {path: net.onnx}; "
+        f"`edged inspect {path}` describes it"
+    )
+
+
 @pytest.mark.parametrize(
     "url",
     [
