@@ -47,7 +47,8 @@ def test_pocl_takes_as_many_threads_as_the_config_says() -> None:
 
 @pytest.mark.deep
 def test_two_workers_share_a_cpu_where_each_has_its_threads(tmp_path: Path) -> None:
-    (tmp_path / "second").mkdir()
+    for folder in ("second", "third"):
+        (tmp_path / folder).mkdir()
     worker = "{device: portable, threads: 1}"
     config = (
         "cameras: {demo: {source: 'synthetic:digits'}}\n"
@@ -56,7 +57,7 @@ def test_two_workers_share_a_cpu_where_each_has_its_threads(tmp_path: Path) -> N
 
     with worker_process(tmp_path, config, 0) as first, worker_process(tmp_path / "second", config, 1) as second:
         assert (first.hello().worker, second.hello().worker) == ("local-0", "local-1")
-        with worker_process(tmp_path / "second", config, 0) as third:
+        with worker_process(tmp_path / "third", config, 0) as third:
             assert third.exit_code() == 3
             assert f"is in use by process {first.process.pid}" in third.errors()
 
