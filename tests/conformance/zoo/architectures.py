@@ -27,9 +27,11 @@ TIMM = (
     "tf_mobilenetv3_small_minimal_100", "tiny_vit_5m_224", "tinynet_e", "tresnet_m", "twins_pcpvt_small",
     "visformer_tiny", "vit_tiny_patch16_224", "volo_d1_224", "vovnet39a", "xception41", "xcit_nano_12_p16_224",
 )  # fmt: skip
+TRANSFORMERS = ("d_fine", "deimv2", "detr", "rt_detr", "rt_detr_v2", "yolos")
 
 
 def exports() -> Sequence[tuple[str, str, Exporter]]:
     """Return library, architecture and exporter of each export."""
-    named = [*(("torchvision", name) for name in TORCHVISION), *(("timm", name) for name in TIMM)]
+    libraries = {"torchvision": TORCHVISION, "timm": TIMM, "transformers": TRANSFORMERS}
+    named = [(library, name) for library, names in libraries.items() for name in names]
     return [(*each, exporter) for each in named for exporter in EXPORTERS]

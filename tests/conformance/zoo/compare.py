@@ -7,7 +7,9 @@ with it.
 import json
 import logging
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Literal
 
@@ -17,11 +19,12 @@ from numpy.typing import NDArray
 from edged.config import ModelConfig
 from edged.errors import EdgedError
 from edged.inference.classifier import Classifier
-from edged.model.graph import OnHost
+from edged.model.graph import OnHost, Shape
 from edged.model.package import Model, load_model
 from edged.model.reference import prepare
-from tests.model.onnx_files import onnxruntime_outputs, relative_error
+from tests.model.onnx_files import onnxruntime_all_outputs, relative_error
 
+Floats = NDArray[np.float32]
 Result = Literal["kernels", "host", "refused", "wrong", "not exported"]
 LARGEST_ERROR = 1e-3  # of the range of the scores
 PICTURES = 2
@@ -58,8 +61,33 @@ def _error(path: Path, model: Model, device: str) -> float:
     pictures: NDArray[np.uint8] = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
     with Classifier(model, device) as classifier:
         found = classifier.outputs(list(pictures))
-    expected = np.concatenate([onnxruntime_outputs(path, each[None]) for each in prepare(pictures, model_input)])
-    return relative_error(found, expected)
+    frames = prepare(pictures, model_input)
+    expected = np.concatenate([onnxruntime_all_outputs(path, each[None]) for each in frames])
+    if model.detector is None:
+        return relative_error(found, expected)
+    shapes = model.detector.shapes
+    return max(
+        _error_of_queries(*(_queries(each, shapes) for each in pair)) for pair in zip(found, expected, strict=True)
+    )
+
+
+def _queries(outputs: Floats, shapes: Sequence[Shape]) -> list[Floats]:
+    """Return the outputs of one picture, [queries, …] each."""
+    ends = np.cumsum([prod(shape) for shape in shapes])[:-1]
+    return [part.reshape(shape) for part, shape in zip(np.split(outputs, ends), shapes, strict=True)]
+
+
+def _error_of_queries(found: list[Floats], expected: list[Floats]) -> float:
+    """Return how far a query is from the nearest one of the other side, as a share of the range of each output.
+
+    Queries of equal scores are in no order.
+    """
+    one, other = (
+        np.concatenate([part / np.ptp(whole) for part, whole in zip(side, expected, strict=True)], axis=1)
+        for side in (found, expected)
+    )
+    distances = np.abs(one[:, None] - other[None]).max(axis=2)
+    return float(max(distances.min(axis=0).max(), distances.min(axis=1).max()))
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ from tests.conformance.zoo.compare import LARGEST_ERROR, ZooOutcome
 
 HEAD = f"""# Architectures and their exports
 
-Networks of torchvision and timm with random weights, exported by both of PyTorch's exporters: the older one,
-TorchScript, and the present one, dynamo. `make zoo` exports them and compares the outputs for two pictures of
-noise, on an OpenCL device and in NumPy, with those of onnxruntime {{onnxruntime}}. Those within
-{LARGEST_ERROR:g} of the range are right.
+Networks of torchvision and timm, and small detectors of transformers, with random weights, exported by both of
+PyTorch's exporters: the older one, TorchScript, and the present one, dynamo. `make zoo` exports them and compares
+the outputs for two pictures of noise, on an OpenCL device and in NumPy, with those of onnxruntime {{onnxruntime}}.
+Those within {LARGEST_ERROR:g} of the range are right. The queries of a detector are compared with the nearest,
+since equal scores are in no order; those that choose among queries choose all.
 
 - kernels: kernels alone compute it.
 - host: at least one operator, which the last column names, has no kernel, so that the host computes that.
