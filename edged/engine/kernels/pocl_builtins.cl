@@ -78,6 +78,7 @@ BUILTIN_EACH_FLOAT(BUILTIN_LIMITED)
     type BUILTIN_CONST exp(type); \
     type BUILTIN_CONST expm1(type); \
     type BUILTIN_CONST fabs(type); \
+    type BUILTIN_CONST floor(type); \
     type BUILTIN_CONST fma(type, type, type); \
     type BUILTIN_CONST fmax(type, type); \
     type BUILTIN_CONST log(type); \
