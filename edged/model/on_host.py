@@ -41,9 +41,6 @@ def _of_one_frame(operator: OnHost, inputs: tuple[Array, ...]) -> Array:
 
 @lru_cache(maxsize=256)
 def _evaluator(model: bytes) -> "ReferenceEvaluator":
-    import onnx
-    from onnx.reference import ReferenceEvaluator
+    from edged.model.reference_operators import evaluator
 
-    from edged.model.reference_operators import OPERATORS
-
-    return ReferenceEvaluator(onnx.load_from_string(model), new_ops=OPERATORS)
+    return evaluator(model)

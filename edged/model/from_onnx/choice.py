@@ -84,10 +84,7 @@ def _chosen_from(graph: GraphProto, nodes: Sequence[NodeProto], shapes: Shapes) 
 
 def _sizes_of_pictures(graph: GraphProto) -> set[str]:
     """Return the inputs that are no pictures, where one is: a file may read the sizes that these had before."""
-    weights = {tensor.name for tensor in graph.initializer}
-    ranks = {
-        entry.name: len(entry.type.tensor_type.shape.dim) for entry in graph.input if entry.name not in weights
-    }
+    ranks = {entry.name: len(entry.type.tensor_type.shape.dim) for entry in _inputs(graph)}
     return {name for name, rank in ranks.items() if rank != PICTURES} if PICTURES in ranks.values() else set()
 
 
@@ -102,8 +99,13 @@ def _needed(nodes: Sequence[NodeProto], names: Collection[str]) -> set[str]:
 
 def _computed(graph: GraphProto, nodes: Sequence[NodeProto]) -> set[str]:
     """Return the tensors whose values depend on the picture's; its shape does not."""
+    return _computed_from({entry.name for entry in _inputs(graph)}, nodes)
+
+
+def _inputs(graph: GraphProto) -> list[ValueInfoProto]:
+    """Return the inputs that are no weights."""
     weights = {tensor.name for tensor in graph.initializer}
-    return _computed_from({entry.name for entry in graph.input} - weights, nodes)
+    return [entry for entry in graph.input if entry.name not in weights]
 
 
 def _computed_from(tensors: Collection[str], nodes: Sequence[NodeProto]) -> set[str]:

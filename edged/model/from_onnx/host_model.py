@@ -10,7 +10,6 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper, shape_inference
-from onnx.reference import ReferenceEvaluator
 
 from edged.errors import ModelError
 from edged.model.from_onnx import host_pools
@@ -19,7 +18,7 @@ from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.older_sets import in_later_set
 from edged.model.from_onnx.scope import Constant, Value
 from edged.model.graph import Shape
-from edged.model.reference_operators import OPERATORS
+from edged.model.reference_operators import evaluator
 from edged.model.shapes import MAX_VALUES
 
 Array = NDArray[Any]
@@ -123,9 +122,7 @@ class HostModel:
         feeds = {name: numbers(value.dims, value.dtype) for name, value in self.values.items()}
         try:
             with np.errstate(all="ignore"):
-                outputs: Any = ReferenceEvaluator(onnx.load_from_string(self.serialized), new_ops=OPERATORS).run(
-                    None, feeds
-                )
+                outputs: Any = evaluator(self.serialized).run(None, feeds)
         except Exception as error:  # it raises arbitrary exceptions for inputs that do not fit
             raise ModelError(f"cannot be computed: {brief(error)}") from None
         return outputs[0]
