@@ -58,18 +58,18 @@ class FileFacts:
 def facts_of(path: Path) -> FileFacts:
     """Read the facts of a file. Raises ModelError for one that is no ONNX file, or is damaged."""
     from edged.model.from_onnx.file import read_file
+    from edged.model.from_onnx.tensors import inputs_of
     from edged.model.onnx_reader import missing_operators
 
     file = read_file(path)
     graph = file.model.graph
-    weights = {tensor.name for tensor in graph.initializer}
     return FileFacts(
         path,
         file.opset,
         " ".join(filter(None, (file.model.producer_name, file.model.producer_version))),
         len(graph.node),
         file.nbytes,
-        _tensors(entry for entry in graph.input if entry.name not in weights),
+        _tensors(inputs_of(graph)),
         _tensors(graph.output),
         missing_operators(file),
         file.chosen_from,
@@ -77,7 +77,7 @@ def facts_of(path: Path) -> FileFacts:
 
 
 def _tensors(entries: "Iterable[ValueInfoProto]") -> tuple[FileTensor, ...]:
-    from edged.model.from_onnx.node import type_name
+    from edged.model.from_onnx.tensors import type_name
 
     return tuple(
         FileTensor(

@@ -33,14 +33,15 @@ from edged.model.from_onnx import (
     views,
     window,
 )
-from edged.model.from_onnx.declared import contradictions, declared_dims, require_declared_weights
-from edged.model.from_onnx.ends import input_of, inputs_of, outputs_of
+from edged.model.from_onnx.declared import contradictions, require_declared_weights
+from edged.model.from_onnx.ends import input_of, outputs_of
 from edged.model.from_onnx.file import OnnxFile, read_file
-from edged.model.from_onnx.node import OnnxNode, array_of, captured_by, node_of
+from edged.model.from_onnx.node import OnnxNode, captured_by, node_of
 from edged.model.from_onnx.on_host import OF_ANY_SIZE, refusal_of
 from edged.model.from_onnx.order import nodes_of
 from edged.model.from_onnx.qoperator import EXPANSIONS, MICROSOFT
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope
+from edged.model.from_onnx.tensors import array_of, declared_dims, inputs_of
 from edged.model.graph import AveragePool, Graph, MaxPool, NetworkOutput, Pair
 from edged.model.model_file import model_stem
 from edged.model.shapes import make_graph
@@ -141,7 +142,7 @@ def read_network(file: OnnxFile, input_size: Pair | None = None) -> ReadNetwork:
     with _place(f"{file.path}: input"):
         source, shape = input_of(file, input_size)
         require_declared_weights(file)
-        scope = Scope(source, shape, declared_dims(inputs_of(file)[0])[0])
+        scope = Scope(source, shape, declared_dims(inputs_of(file.model.graph)[0])[0])
     read_nodes(file.model.graph, file.opset, scope, str(file.path))
     with _place(f"{file.path}: output"):
         output, outputs = outputs_of(file, scope)
@@ -268,7 +269,7 @@ def missing_operators(file: OnnxFile) -> tuple[MissingOperator, ...]:
 
 def _unknown_nodes(file: OnnxFile) -> Iterator[tuple[str, str]]:
     """Yield kind and name of each node that neither a kernel nor the host computes, nor one of constants."""
-    computed = {entry.name for entry in inputs_of(file)}
+    computed = {entry.name for entry in inputs_of(file.model.graph)}
     for node in nodes_of(file.model.graph):
         if computed.isdisjoint((*node.input, *captured_by(node))) and node.op_type in OF_ANY_SIZE:
             continue

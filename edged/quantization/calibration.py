@@ -29,6 +29,7 @@ from edged.compress.weights import Values, layer_weights
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.from_onnx.file import OnnxFile, read_file
+from edged.model.from_onnx.tensors import inputs_of
 from edged.model.metadata_file import with_properties
 from edged.model.model_file import is_compressed
 from edged.model.onnx_reader import graph_of
@@ -114,7 +115,7 @@ class Quantizer:
     def __init__(self, file: OnnxFile, calibration: Calibration) -> None:
         """Raises ModelError if onnxruntime is missing or does not take the file."""
         self._file, self.calibration = file, calibration
-        if _input_of(file.model).type.tensor_type.elem_type not in (FLOAT, HALF):
+        if inputs_of(file.model.graph)[0].type.tensor_type.elem_type not in (FLOAT, HALF):
             raise ModelError(f"{file.path}: takes no floats: quantize the network that it was converted from")
         if any(node.op_type in QUANTIZED for node in file.model.graph.node):
             raise ModelError(f"{file.path}: is quantized: quantize the network that it was made from")
@@ -138,7 +139,7 @@ class Quantizer:
 
         The tools copy a model in memory beside external data, and follow no links to that.
         """
-        is_half = _input_of(self._file.model).type.tensor_type.elem_type == HALF
+        is_half = inputs_of(self._file.model.graph)[0].type.tensor_type.elem_type == HALF
         is_old = self._file.opset < BY_CHANNEL
         if not (is_half or is_old or is_compressed(self._file.path) or self._file.external):
             return self._file.path
@@ -251,18 +252,11 @@ class Quantizer:
             logging.disable(logging.NOTSET)
 
 
-def _input_of(model: onnx.ModelProto) -> onnx.ValueInfoProto:
-    """Return the network's input; old files list their weights as inputs too."""
-    weights = {weight.name for weight in model.graph.initializer}
-    found: onnx.ValueInfoProto = next(entry for entry in model.graph.input if entry.name not in weights)
-    return found
-
-
 class Inputs:
     """The pictures as inputs of the file, one after the other, for the tools."""
 
     def __init__(self, model: onnx.ModelProto, calibration: Calibration) -> None:
-        entry = _input_of(model)
+        entry = inputs_of(model.graph)[0]
         model_input = calibration.model_input
         dims = [dim.dim_value for dim in entry.type.tensor_type.shape.dim]
         self._name = entry.name

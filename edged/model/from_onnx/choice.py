@@ -12,6 +12,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
 
 from edged.model.from_onnx.node import captured_by
 from edged.model.from_onnx.order import nodes_of
+from edged.model.from_onnx.tensors import inputs_of
 
 CHOOSES = frozenset({"NonMaxSuppression", "TopK"})  # a file with neither is left as it is
 DEPENDS_ON_VALUES = CHOOSES | {"ArgMax", "Compress", "GatherElements", "GatherND", "NonZero", "Unique"}
@@ -84,7 +85,7 @@ def _chosen_from(graph: GraphProto, nodes: Sequence[NodeProto], shapes: Shapes) 
 
 def _sizes_of_pictures(graph: GraphProto) -> set[str]:
     """Return the inputs that are no pictures, where one is: a file may read the sizes that these had before."""
-    ranks = {entry.name: len(entry.type.tensor_type.shape.dim) for entry in _inputs(graph)}
+    ranks = {entry.name: len(entry.type.tensor_type.shape.dim) for entry in inputs_of(graph)}
     return {name for name, rank in ranks.items() if rank != PICTURES} if PICTURES in ranks.values() else set()
 
 
@@ -99,13 +100,7 @@ def _needed(nodes: Sequence[NodeProto], names: Collection[str]) -> set[str]:
 
 def _computed(graph: GraphProto, nodes: Sequence[NodeProto]) -> set[str]:
     """Return the tensors whose values depend on the picture's; its shape does not."""
-    return _computed_from({entry.name for entry in _inputs(graph)}, nodes)
-
-
-def _inputs(graph: GraphProto) -> list[ValueInfoProto]:
-    """Return the inputs that are no weights."""
-    weights = {tensor.name for tensor in graph.initializer}
-    return [entry for entry in graph.input if entry.name not in weights]
+    return _computed_from({entry.name for entry in inputs_of(graph)}, nodes)
 
 
 def _computed_from(tensors: Collection[str], nodes: Sequence[NodeProto]) -> set[str]:

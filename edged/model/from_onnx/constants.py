@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from onnx import helper
 
 from edged.errors import ModelError
-from edged.model.from_onnx.node import OnnxNode, array_of
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import MAX_INTEGERS, Constant, Scope
+from edged.model.from_onnx.tensors import array_of
 
 Folding = Callable[[OnnxNode, Sequence[Constant]], Constant]
 

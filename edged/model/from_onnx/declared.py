@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 import onnx
 
 from edged.errors import ModelError
-from edged.model.from_onnx.ends import inputs_of
 from edged.model.from_onnx.file import OnnxFile
-from edged.model.from_onnx.node import type_name
 from edged.model.from_onnx.scope import Scope
+from edged.model.from_onnx.tensors import declared_dims, inputs_of, type_name
 from edged.model.graph import Shape
 from edged.model.shapes import CONTRADICTION
 
@@ -43,7 +42,7 @@ def contradictions(file: OnnxFile, scope: Scope) -> Iterator[str]:
     """
     graph = file.model.graph
     declared = {entry.name: entry for entry in (*graph.value_info, *graph.output)}
-    batch, *frame = declared_dims(inputs_of(file)[0])
+    batch, *frame = declared_dims(inputs_of(graph)[0])
     for node in graph.node:
         for entry in (declared[tensor] for tensor in node.output if tensor in declared):
             where = f"node {node.name or entry.name} ({node.op_type}) writes {entry.name}"
@@ -53,11 +52,6 @@ def contradictions(file: OnnxFile, scope: Scope) -> Iterator[str]:
             dims = declared_dims(entry)
             if _differs(dims, computed, batch) if all(frame) else len(dims) != len(computed):
                 yield f"{where} of the shape {_listed(computed)}, but the file declares {described(entry)}"
-
-
-def declared_dims(entry: onnx.ValueInfoProto) -> Shape:
-    """Return the declared sizes: 0, or -1 of some exporters, becomes 0 where the file leaves one open."""
-    return tuple(max(0, dim.dim_value) for dim in entry.type.tensor_type.shape.dim)
 
 
 def described(entry: onnx.ValueInfoProto) -> str:

@@ -7,9 +7,9 @@ import onnx
 
 from edged.errors import ModelError
 from edged.model.from_onnx.file import OnnxFile
-from edged.model.from_onnx.node import type_name
 from edged.model.from_onnx.order import nodes_of
 from edged.model.from_onnx.scope import Scope, Value
+from edged.model.from_onnx.tensors import inputs_of, type_name
 from edged.model.graph import NetworkOutput, Pair, Shape
 from edged.model.ultralytics import stated_size
 
@@ -28,7 +28,7 @@ TYPES = {"FLOAT": "float32", "FLOAT16": "float32", "DOUBLE": "float32", "UINT8":
 
 def input_of(file: OnnxFile, size: Pair | None) -> tuple[Value, Shape]:
     """Return the input as the file has it, and its shape (channels, height, width)."""
-    inputs = inputs_of(file)
+    inputs = inputs_of(file.model.graph)
     if len(inputs) != 1:
         raise ModelError(f"the network has {_listed(inputs, 'inputs')}; supported is one, a batch of images")
     tensor = inputs[0].type.tensor_type
@@ -56,13 +56,7 @@ def input_of(file: OnnxFile, size: Pair | None) -> tuple[Value, Shape]:
 
 def takes_bytes(file: OnnxFile) -> bool:
     """Return whether the network takes pixels as they are, 0 to 255."""
-    return {type_name(entry.type.tensor_type.elem_type) for entry in inputs_of(file)} == {"UINT8"}
-
-
-def inputs_of(file: OnnxFile) -> list[onnx.ValueInfoProto]:
-    """Return the inputs of the file that are no weights."""
-    weights = {tensor.name for tensor in file.model.graph.initializer}
-    return [entry for entry in file.model.graph.input if entry.name not in weights]
+    return {type_name(entry.type.tensor_type.elem_type) for entry in inputs_of(file.model.graph)} == {"UINT8"}
 
 
 def outputs_of(file: OnnxFile, scope: Scope) -> tuple[str, tuple[NetworkOutput, ...]]:

@@ -3,9 +3,7 @@
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
 
 from edged.errors import ModelError
 
@@ -99,26 +97,3 @@ def _read_from_outside(graph: GraphProto) -> Iterator[str]:
         yield from (name for name in (*node.input, *captured_by(node)) if name not in own)
         own.update(node.output)
     yield from (entry.name for entry in graph.output if entry.name not in own)
-
-
-def array_of(tensor: TensorProto) -> NDArray[np.generic]:
-    """Return a tensor's values. Raises ModelError for damaged ones and for types unknown to NumPy."""
-    if tensor.data_location == TensorProto.EXTERNAL:
-        raise ModelError(
-            f"tensor {tensor.name} lies in another file: supported for initializers and attributes of nodes"
-        )
-    if any(size < 0 for size in tensor.dims):
-        sizes = ", ".join(map(str, tensor.dims))
-        raise ModelError(f"tensor {tensor.name} has a negative size, [{sizes}]: export the network again")
-    try:
-        return numpy_helper.to_array(tensor)
-    except Exception:  # for damaged files it raises arbitrary exceptions
-        raise ModelError(f"tensor {tensor.name} ({type_name(tensor.data_type)}) is damaged") from None
-
-
-def type_name(data_type: int) -> str:
-    """Return the name of a type, such as "FLOAT", or the number of an unknown one."""
-    try:
-        return helper.tensor_dtype_to_string(data_type).removeprefix("TensorProto.")
-    except (KeyError, ValueError):
-        return f"type {data_type}"

@@ -14,11 +14,12 @@ from onnx import checker, defs, helper
 from edged.errors import ModelError
 from edged.model.from_onnx import host_pools
 from edged.model.from_onnx.host_model import HostModel, brief
-from edged.model.from_onnx.node import OnnxNode, captured_by, type_name
+from edged.model.from_onnx.node import OnnxNode, captured_by
 from edged.model.from_onnx.older_sets import problem_of
 from edged.model.from_onnx.quantized import integers_of
 from edged.model.from_onnx.resize import scales_for_float64
 from edged.model.from_onnx.scope import Constant, Scope, Value
+from edged.model.from_onnx.tensors import type_name
 from edged.model.graph import OnHost
 
 # Kinds that contain a graph, that write tensors of no fixed size, and that are random, with what is wrong.

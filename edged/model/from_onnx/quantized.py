@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.errors import ModelError
-from edged.model.from_onnx.node import OnnxNode, type_name
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import Constant, Grid, InvalidNodeError, Scope, Value
+from edged.model.from_onnx.tensors import type_name
 from edged.model.graph import (
     Combine,
     Conv,

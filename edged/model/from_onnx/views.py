@@ -8,10 +8,11 @@ from onnx import NodeProto, helper
 
 from edged.errors import ModelError
 from edged.model.from_onnx.channels import require_numbers, shuffle
-from edged.model.from_onnx.node import OnnxNode, type_name
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.quantized import integers_of
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope, Value
 from edged.model.from_onnx.strided import ViewAxis, joined, reshaped, trailing, widened
+from edged.model.from_onnx.tensors import type_name
 from edged.model.graph import Shape
 from edged.model.shapes import MAX_VALUES
 
