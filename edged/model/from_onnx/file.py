@@ -15,6 +15,7 @@ from edged.errors import ModelError
 from edged.model.from_onnx.choice import suppresses, without_choice
 from edged.model.from_onnx.external import External, tensors_of
 from edged.model.from_onnx.inlining import inlined
+from edged.model.from_onnx.pixel_mask import with_whole_pictures
 from edged.model.metadata import PREFIX
 from edged.model.model_file import MAX_BYTES, read_content
 
@@ -28,7 +29,7 @@ class OnnxFile:
 
     `sha256` covers the file and the `external` ones with its data, whose places are relative to `data_folders`;
     `metadata`: its key-value properties, and what follows from its end where `edged` cuts that off. `chosen_from`:
-    the outputs of `model` in that case, see `choice`.
+    the outputs of `model` in that case, see `choice`. is_as_stored: whether nothing of the network was changed.
     """
 
     path: Path
@@ -39,6 +40,7 @@ class OnnxFile:
     external: tuple[Path, ...] = ()
     data_folders: frozenset[Path] = frozenset()
     chosen_from: tuple[str, ...] = ()
+    is_as_stored: bool = True
 
     @property
     def nbytes(self) -> int:
@@ -72,10 +74,10 @@ def read_file(path: Path) -> OnnxFile:
     files, folders = tuple(sorted(external.files)), frozenset(external.folders)
     opset = _opset(path, model)
     is_suppressed = suppresses(model.graph)
-    model, chosen_from = without_choice(model)
+    stored, (model, chosen_from) = model, without_choice(with_whole_pictures(model))
     if chosen_from and not is_suppressed:
         metadata = {f"{PREFIX}overlap": "1"} | metadata
-    return OnnxFile(path, model, opset, digest.hexdigest(), metadata, files, folders, chosen_from)
+    return OnnxFile(path, model, opset, digest.hexdigest(), metadata, files, folders, chosen_from, model is stored)
 
 
 def _opset(path: Path, model: onnx.ModelProto) -> int:
