@@ -63,7 +63,7 @@ def simplify(graph: Graph) -> Graph:
 
 
 def remove_identities(graph: Graph) -> Graph:
-    """Remove operators that copy their input: 1×1 pools, a Flatten of features, ReLU after ReLU."""
+    """Remove operators that copy their input: 1×1 pools, a Flatten of features, ReLU after ReLU, sums with 0."""
     kept: list[Operator] = []
     same: dict[str, str] = {}
     not_negative = set()
@@ -83,6 +83,9 @@ def _is_identity(operator: Operator, graph: Graph) -> bool:
     if isinstance(operator, AveragePool | MaxPool):
         same_size = graph.shapes[operator.inputs[0]] == graph.shapes[operator.output]
         return operator.kernel == (1, 1) and not any(operator.pads) and same_size
+    if isinstance(operator, Combine) and operator.constant is not None:
+        same_size = graph.shapes[operator.inputs[0]] == graph.shapes[operator.output]
+        return operator.kind == "add" and same_size and not operator.constant.any()
     return isinstance(operator, Flatten) and len(graph.shapes[operator.inputs[0]]) == 1
 
 

@@ -148,20 +148,34 @@ def _is_power(operator: Operator | None, source: str, exponent: int) -> bool:
 
 
 def fuse_scale(graph: Graph) -> Graph:
-    """Fuse the products by one number of the inputs of a matrix product into that."""
+    """Fuse the products by one number of the inputs of a matrix product, and of its result, into that."""
     uses = count_reads(graph)
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         written[operator.output] = operator
-        for index, tensor in enumerate(operator.inputs if isinstance(operator, Product) else ()):
-            scale, product = written.get(tensor), written[operator.output]
-            if (
-                isinstance(scale, BatchNorm)
-                and isinstance(product, Product)
-                and uses[tensor] == 1
-                and _has_numbers(scale, float(scale.factor[0]), 0.0)
-            ):
-                inputs = tuple(scale.inputs[0] if i == index else each for i, each in enumerate(product.inputs))
-                factor = product.factor * float(scale.factor[0])
-                written[operator.output] = replace(product, inputs=inputs, factor=factor)
+        if isinstance(operator, Product):
+            written[operator.output] = _with_scales_of_inputs(operator, written, uses)
+        elif (number := _scale_of(operator)) and uses[operator.inputs[0]] == 1:
+            product = written.get(operator.inputs[0])
+            if isinstance(product, Product):
+                scaled = replace(product, output=operator.output, factor=product.factor * number)
+                written[operator.output] = scaled
     return with_operators(graph, written.values())
+
+
+def _with_scales_of_inputs(product: Product, written: Written, uses: Mapping[str, int]) -> Product:
+    inputs, factor = list(product.inputs), product.factor
+    for index, tensor in enumerate(product.inputs):
+        number = _scale_of(written.get(tensor))
+        if number and uses[tensor] == 1:
+            inputs[index] = written[tensor].inputs[0]
+            factor *= number
+    return replace(product, inputs=tuple(inputs), factor=factor)
+
+
+def _scale_of(operator: Operator | None) -> float | None:
+    """Return the one number by which an operator multiplies all channels, if it does nothing else."""
+    if not isinstance(operator, BatchNorm):
+        return None
+    number = float(operator.factor[0])
+    return number if _has_numbers(operator, number, 0.0) else None

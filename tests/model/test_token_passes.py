@@ -111,6 +111,50 @@ def test_the_scale_of_attention_is_a_factor_of_its_product(tmp_path: Path) -> No
     assert factors == [np.float32(8**-0.5), 1.0]
 
 
+def test_a_scale_behind_a_product_is_its_factor(tmp_path: Path) -> None:
+    network = Network(["N", 3, 4, 5])
+    flat = network.add("Reshape", network.weight(np.array([-1, 3, 20])))
+    scores = network.add("MatMul", flat, reads=network.add("Transpose", reads=flat, perm=[0, 2, 1]))
+    weights = network.add("Softmax", reads=network.add("Mul", number(network, 0.25), reads=scores), axis=-1)
+    network.add("ReduceMean", reads=network.add("MatMul", weights, reads=flat), axes=[2], keepdims=0)
+    path = network.save(tmp_path / "network.onnx")
+    x = np.random.default_rng(0).standard_normal((2, 3, 4, 5)).astype(np.float32)
+
+    graph = simplify(read_onnx(path))
+
+    factors = [each.factor for each in graph.operators if isinstance(each, Product)]
+    assert factors == [0.25, 1.0]
+    assert relative_error(reference.run(graph, x), onnxruntime_outputs(path, x)) < 1e-6
+
+
+def test_a_product_that_is_also_read_without_its_scale_stays(tmp_path: Path) -> None:
+    network = Network(["N", 3, 4, 5])
+    flat = network.add("Reshape", network.weight(np.array([-1, 3, 20])))
+    scores = network.add("MatMul", flat, reads=network.add("Transpose", reads=flat, perm=[0, 2, 1]))
+    network.add("Sub", network.add("Mul", number(network, 0.25), reads=scores), reads=scores)
+    network.add("ReduceMean", axes=[1], keepdims=0)
+    path = network.save(tmp_path / "network.onnx")
+    x = np.random.default_rng(0).standard_normal((2, 3, 4, 5)).astype(np.float32)
+
+    graph = simplify(read_onnx(path))
+
+    assert [each.factor for each in graph.operators if isinstance(each, Product)] == [1.0]
+    assert relative_error(reference.run(graph, x), onnxruntime_outputs(path, x)) < 1e-6
+
+
+def test_a_mask_of_zeros_is_added_by_nobody(tmp_path: Path) -> None:
+    network = Network(["N", 3, 4, 5])
+    network.add("Reshape", network.weight(np.array([-1, 3, 20])))
+    network.add("Add", network.weight(np.zeros((1, 3, 20), np.float32)))
+    network.add("Softmax", axis=-1)
+    network.add("ReduceMean", axes=[2], keepdims=0)
+    path = network.save(tmp_path / "network.onnx")
+
+    graph = simplify(read_onnx(path))
+
+    assert not any(isinstance(each, Combine) for each in graph.operators)
+
+
 def test_transposes_between_layers_move_nothing(tmp_path: Path) -> None:
     network = Network(["N", 3, 8, 8])
     network.add("Conv", network.normal(5, 3, 3, 3))
