@@ -30,6 +30,7 @@ from edged.model.from_onnx import (
     quantized,
     reductions,
     resize,
+    selection,
     views,
     window,
 )
@@ -82,6 +83,7 @@ CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
     "HardSigmoid": (activation.activate, ("alpha", "beta")),
     "Identity": (views.identity, ()),
     "InstanceNormalization": (norms.instance_norm, ("epsilon",)),
+    "IsNaN": (selection.is_nan, ()),
     "LRN": (channels.local_response_norm, ("alpha", "beta", "bias", "size")),
     "LayerNormalization": (norms.layer_norm, ("axis", "epsilon", "stash_type")),
     "LeakyRelu": (activation.activate, ("alpha",)),
@@ -110,6 +112,7 @@ CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
     "Transpose": (views.transpose, ("perm",)),
     "Unsqueeze": (views.unsqueeze, ("axes",)),
     "Upsample": (resize.resize, ("mode", "scales")),
+    "Where": (selection.where, ()),
 }
 
 

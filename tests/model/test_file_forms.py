@@ -12,6 +12,7 @@ from onnx import NodeProto, helper
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.from_onnx.file import read_file
+from edged.model.graph import OnHost
 from edged.model.onnx_reader import missing_operators, read_onnx
 from tests.model.onnx_files import Network, onnxruntime_outputs, relative_error
 
@@ -129,6 +130,23 @@ def test_a_reshape_that_fixes_the_batch_of_the_file(tmp_path: Path, batch: int) 
     found = reference.run(read_onnx(path), x)
 
     assert relative_error(found, onnxruntime_outputs(path, x)) < 1e-5
+
+
+def test_constant_tokens_on_every_side_are_joined_by_kernels(tmp_path: Path) -> None:
+    """Given those of YOLOS: one for the class before the picture's, and some for objects behind them."""
+    tokens = Network(["N", *SHAPE])
+    tokens.add("Reshape", tokens.weight(np.array([-1, 3, 72])))
+    rows = tokens.add("Transpose", perm=[0, 2, 1])
+    two, one, three, last = (tokens.normal(1, count, 3) for count in (2, 1, 3, 1))
+    tokens.add("Concat", one, rows, three, rows, last, reads=two, axis=1)
+    tokens.add("Softmax", axis=-1)
+    tokens.add("Flatten")
+    path = saved(tmp_path / "net.onnx", of=tokens)
+
+    graph = read_onnx(path)
+
+    assert not any(isinstance(operator, OnHost) for operator in graph.operators)
+    assert relative_error(reference.run(graph, frames()), onnxruntime_outputs(path, frames())) < 1e-5
 
 
 def test_constants_that_are_the_same_for_each_frame_of_the_batch(tmp_path: Path) -> None:

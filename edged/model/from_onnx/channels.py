@@ -53,7 +53,7 @@ def _without_empty(node: OnnxNode, scope: Scope) -> OnnxNode:
 
 
 def _join(node: OnnxNode, scope: Scope, axis: int, rank: int) -> None:
-    """Join along an axis other than the channels, where one part may be constant."""
+    """Join along an axis other than the channels, where parts may be constant if it is not the last one."""
     along = max(0, rank - 2) if axis < rank - 1 else rank - 1  # the axis as the graph has it: columns or channels
     order = [index for index in range(rank) if index != axis]
     order.insert(along, axis)
@@ -65,18 +65,46 @@ def _join(node: OnnxNode, scope: Scope, axis: int, rank: int) -> None:
     if len(rests) != 1 or (axis == 0 and any(part.has_batch for part in parts if isinstance(part, Value))):
         raise ModelError(f"joins tensors of the shapes {shapes} along axis {axis}; supported are equal ones")
     dims = (*shapes[0][:along], sum(shape[along] for shape in shapes), *shapes[0][along + 1 :])
-    tensors = tuple(scope.joined(part) for part in parts if isinstance(part, Value))
-    constants = [(index, part) for index, part in enumerate(parts) if not isinstance(part, Value)]
-    if along == rank - 1 and not constants:
+    parts = _with_neighbours_joined(parts, along)
+    columns = [scope.joined(part) if isinstance(part, Value) else _as_image(part) for part in parts]
+    if along == rank - 2 and len(joined(_frame(dims))) == 3:
+        _join_columns(node.output, columns, scope)
+    elif along == rank - 1 and len(tensors := tuple(part for part in columns if isinstance(part, str))) == len(
+        parts
+    ):
         scope.add(Concat(node.output, tensors, node.output))
-    elif along == rank - 2 and len(constants) <= 1 and len(joined(_frame(dims))) == 3:
-        index, constant = constants[0] if constants else (0, None)
-        wide = None if constant is None else _as_image(constant)
-        scope.add(Join(node.output, tensors, node.output, 2, wide, index))
     else:
-        raise ModelError(f"joins {len(constants)} constants along axis {axis}; supported is one, not as channels")
+        raise ModelError(
+            f"joins constants along axis {axis}, which is the last one; supported are those before it"
+        )
     seen = scope.seen_joined(node.output, dims)
     scope.define(node.output, scope.view(seen, tuple(seen.axes[index] for index in back), seen.offset))
+
+
+def _join_columns(output: str, parts: Sequence[str | Float32], scope: Scope) -> None:
+    """Join images side by side, of which no two constant ones are neighbours: by an operator for each constant."""
+    constants = [index for index, part in enumerate(parts) if not isinstance(part, str)]
+    if len(constants) > 1:
+        before = parts[: constants[-1]]
+        first = f"{output}/first{len(before)}"
+        _join_columns(first, before, scope)
+        parts = [first, *parts[constants[-1] :]]
+    index, constant = next(
+        ((index, part) for index, part in enumerate(parts) if not isinstance(part, str)), (0, None)
+    )
+    tensors = tuple(part for part in parts if isinstance(part, str))
+    scope.add(Join(output, tensors, output, 2, constant, index))
+
+
+def _with_neighbours_joined(parts: Sequence[Value | Float32], axis: int) -> list[Value | Float32]:
+    """Return the parts with one constant in place of several that follow each other."""
+    found: list[Value | Float32] = []
+    for part in parts:
+        if found and not isinstance(part, Value) and not isinstance(found[-1], Value):
+            found[-1] = np.concatenate([found[-1], part], axis)
+        else:
+            found.append(part)
+    return found
 
 
 def _turned(scope: Scope, name: str, order: Sequence[int], beside: Value) -> Value | Float32:
