@@ -37,7 +37,7 @@ def _with_scaled_gate(
     if not isinstance(operator, BatchNorm) or not isinstance(product, Combine) or reads[product.output] > 1:
         return (operator,)
     for index, gate in enumerate(product.inputs if product.kind == "multiply" else ()):
-        if _becomes_one(written.get(gate), _scale(operator)):
+        if _becomes_one(written.get(gate), operator.scale):
             channels = graph.shapes[gate][0]
             scaled = f"{gate}/scaled"
             numbers = operator.factor[:1].repeat(channels), np.zeros(channels, np.float32)
@@ -57,8 +57,10 @@ def fuse_hard_sigmoid(graph: Graph) -> Graph:
 
 def _hard_sigmoid(operator: Operator, written: Written) -> Activate | None:
     """Return the hard sigmoid that `operator` is the last node of; None if it is of none."""
-    scale, clip = _scale(operator), written.get(operator.inputs[0])
-    if scale is None or clip is None or not _becomes_one(clip, scale):
+    if not isinstance(operator, BatchNorm) or (scale := operator.scale) is None:
+        return None
+    clip = written.get(operator.inputs[0])
+    if clip is None or not _becomes_one(clip, scale):
         return None
     line = written.get(clip.inputs[0])
     if not isinstance(line, BatchNorm) or not (_is_one_number(line.factor) and _is_one_number(line.offset)):
@@ -73,13 +75,6 @@ def _becomes_one(operator: Operator | None, scale: float | None) -> bool:
         return False
     low, high = operator.activation.alpha, operator.activation.beta
     return low == 0 and abs(scale * high - 1) < ROUNDING
-
-
-def _scale(operator: Operator) -> float | None:
-    """Return the only factor of an operator that multiplies all values by it; None for any other one."""
-    if not isinstance(operator, BatchNorm) or not _is_one_number(operator.factor) or operator.offset.any():
-        return None
-    return float(operator.factor[0])
 
 
 def _is_one_number(channels: Float32) -> bool:

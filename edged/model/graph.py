@@ -67,6 +67,12 @@ class BatchNorm(Operator):
     factor: Float32
     offset: Float32
 
+    @property
+    def scale(self) -> float | None:
+        """Return the factor, if it is the same for all channels and nothing is added."""
+        is_scale = bool((self.factor == self.factor[0]).all()) and not self.offset.any()
+        return float(self.factor[0]) if is_scale else None
+
 
 @dataclass(frozen=True, eq=False)
 class MaxPool(Operator):

@@ -155,10 +155,10 @@ def fuse_scale(graph: Graph) -> Graph:
         written[operator.output] = operator
         if isinstance(operator, Product):
             written[operator.output] = _with_scales_of_inputs(operator, written, uses)
-        elif (number := _scale_of(operator)) and uses[operator.inputs[0]] == 1:
+        elif isinstance(operator, BatchNorm) and operator.scale is not None and uses[operator.inputs[0]] == 1:
             product = written.get(operator.inputs[0])
             if isinstance(product, Product):
-                scaled = replace(product, output=operator.output, factor=product.factor * number)
+                scaled = replace(product, output=operator.output, factor=product.factor * operator.scale)
                 written[operator.output] = scaled
     return with_operators(graph, written.values())
 
@@ -166,16 +166,8 @@ def fuse_scale(graph: Graph) -> Graph:
 def _with_scales_of_inputs(product: Product, written: Written, uses: Mapping[str, int]) -> Product:
     inputs, factor = list(product.inputs), product.factor
     for index, tensor in enumerate(product.inputs):
-        number = _scale_of(written.get(tensor))
-        if number and uses[tensor] == 1:
-            inputs[index] = written[tensor].inputs[0]
-            factor *= number
+        before = written.get(tensor)
+        if isinstance(before, BatchNorm) and before.scale is not None and uses[tensor] == 1:
+            inputs[index] = before.inputs[0]
+            factor *= before.scale
     return replace(product, inputs=tuple(inputs), factor=factor)
-
-
-def _scale_of(operator: Operator | None) -> float | None:
-    """Return the one number by which an operator multiplies all channels, if it does nothing else."""
-    if not isinstance(operator, BatchNorm):
-        return None
-    number = float(operator.factor[0])
-    return number if _has_numbers(operator, number, 0.0) else None
