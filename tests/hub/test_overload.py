@@ -20,10 +20,12 @@ SECONDS = 20
 class Overload:
     """Three cameras at 60 frames a second, with a little jitter, and a worker that manages 20.
 
-    `can_be_held`: the cameras prepare nothing while the hub requests it.
+    `can_be_held`: the cameras prepare nothing while the hub requests it. `late`: a camera whose pictures come so
+    late at times that it misses its turn, by up to so much.
     """
 
-    def __init__(self, seed: int, *, can_be_held: bool = False) -> None:
+    def __init__(self, seed: int, *, can_be_held: bool = False, late: str = "", late_ns: int = 0) -> None:
+        self.late, self.late_ns = late, late_ns
         self.chance = random.Random(seed)  # noqa: S311
         self.ends = [CameraEnd(name) for name in ("door", "gate", "hall")]
         names = [end.name for end in self.ends]
@@ -49,6 +51,8 @@ class Overload:
                 if now == self.next_frame_ns[place]:
                     self.deliver(end, now)
                     self.next_frame_ns[place] += self.chance.randint(FRAME_NS - 3 * MS, FRAME_NS)
+                    if end.name == self.late:
+                        self.next_frame_ns[place] += self.chance.randrange(self.late_ns)
             for assigned in self.router.assign_all(now):
                 self.take(assigned, now)
             self.held_until_ns |= self.router.holds.changed
@@ -95,6 +99,15 @@ def test_the_newest_frames_win_and_every_other_one_is_counted(seed: int, can_be_
         ledger = overload.router.cameras[end.name].ledger
         assert ledger.captured == ledger.predicted + sum(ledger.dropped.values()) + ledger.pending
         assert ledger.dropped.keys() == {"superseded"}
+
+
+@pytest.mark.parametrize("can_be_held", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_camera_that_misses_turns_makes_up_for_them(seed: int, can_be_held: bool) -> None:
+    overload = Overload(seed, can_be_held=can_be_held, late="gate", late_ns=150 * MS)
+    overload.run()
+    served = Counter(camera for camera, _ in overload.totals_ns)
+    assert min(served.values()) >= 0.9 * max(served.values())
 
 
 def test_cameras_that_can_be_held_prepare_what_will_be_taken() -> None:

@@ -261,7 +261,7 @@ def test_an_idle_worker_gets_a_frame_at_once_and_a_busy_one_then_all_that_came_m
     assert first
     assert next_job(router, 20) is None
     router.answered(first.job, "local-0", 30)
-    assert numbers(next_job(router, 30)) == [("door", 1), ("yard", 0)]
+    assert numbers(next_job(router, 30)) == [("yard", 0), ("door", 1)]
 
 
 def test_frames_wait_for_others_to_fill_a_job() -> None:

@@ -2,11 +2,12 @@
 
 To convert and scale a picture of 1920×1080 takes longer than to decode it (4.4 and 2.6 ms on an EPYC), and is
 wasted where a newer one replaces the frame before a worker is free. While workers are never free, the hub knows
-when a camera's turn comes again: after the others that wait. Until shortly before it the camera prepares nothing;
-then it sends every picture, as always, so that the frame that is taken is as young as without this.
+when a camera's turn comes again: after the others that wait and had no more turns. Until shortly before it the
+camera prepares nothing; then it sends every picture, as always, so that the frame that is taken is as young as
+without this.
 """
 
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS
@@ -81,18 +82,21 @@ class Holds:
         camera = self._cameras.get(name)
         return camera is not None and camera.until_ns > now_ns
 
-    def frames_taken(self, names: tuple[str, ...], waiting: Set[str], now_ns: int) -> None:
-        """Record the cameras of the frames that a worker has taken; of those in `waiting` a frame still waits."""
+    def frames_taken(self, names: Sequence[str], waiting: Set[str], turns: Mapping[str, int], now_ns: int) -> None:
+        """Record the cameras of the frames that a worker has taken; of those in `waiting` a frame still waits.
+
+        turns: of each camera; those with fewer or as many come before it.
+        """
         if self._took_ns is not None:
             sample = (now_ns - self._took_ns) / len(names)
             self._take_ns += (SMOOTH if self._take_ns else 1) * (sample - self._take_ns)
         self._took_ns = now_ns
-        held = {name for name in self._cameras if self.is_held(name, now_ns)}
-        ahead = len(waiting | held)
-        for turn, name in enumerate(names, 1):
+        others = waiting | {name for name in self._cameras if self.is_held(name, now_ns)}
+        for place, name in enumerate(names, 1):
             camera = self._cameras.get(name)
             if camera and name not in waiting:
-                until_ns = now_ns + min((ahead + turn) * self._take_ns - camera.lead_ns, LONGEST_NS)
+                ahead = sum(turns[other] <= turns[name] for other in others)
+                until_ns = now_ns + min((ahead + place) * self._take_ns - camera.lead_ns, LONGEST_NS)
                 if camera.interval_ns and until_ns > now_ns + camera.interval_ns:
                     self._hold(name, round(until_ns))
 

@@ -15,6 +15,7 @@ from edged.hub.frames.queues import Held, PartialResult, Pixels, Slot, StageQueu
 from edged.messages import CameraCount, CameraHello
 
 NEVER_NS = 1 << 63
+MOST_BEHIND = 2  # turns that a camera may have missed and still makes up for
 
 
 class Camera:
@@ -23,7 +24,8 @@ class Camera:
     `waits`: it captures only what is granted. `ages`: its frames get too old, as all do but those that wait for
     grants and nobody else waits for.
 
-    `to_grant` is below 0 while frames that came back from a lost worker take more places than there are.
+    `to_grant` is below 0 while frames that came back from a lost worker take more places than there are. `turn`:
+    the frames that were taken of it, at least as many as of others, less `MOST_BEHIND`.
     """
 
     def __init__(self) -> None:
@@ -32,6 +34,7 @@ class Camera:
         self.waits = False
         self.ages = True
         self.to_grant = 0
+        self.turn = 0
 
     def free_slots(self, count: int) -> None:
         """Let a camera that waits for grants capture `count` more frames; fewer, if it is negative."""
@@ -40,10 +43,15 @@ class Camera:
 
 
 class Waiting:
-    """The cameras whose slots hold frames. Most are empty most of the time, and the hub checks at each turn."""
+    """The cameras whose slots hold frames. Most are empty most of the time, and the hub checks at each turn.
+
+    The camera with the fewest turns comes first, so that one whose frame came late makes up for it; of equal ones
+    the one that has waited longest (start-time fair queueing, Goyal et al., 1996).
+    """
 
     def __init__(self) -> None:
         self._cameras: dict[str, Camera] = {}
+        self._turn = 0  # of the camera that was taken last
         self._oldest_ns = NEVER_NS  # no waiting frame was captured earlier
 
     def __bool__(self) -> bool:
@@ -56,6 +64,8 @@ class Waiting:
 
     def add(self, name: str, camera: Camera) -> None:
         """Record that a frame has entered its slot."""
+        if name not in self._cameras:
+            camera.turn = max(camera.turn, self._turn - MOST_BEHIND)
         self._cameras[name] = camera
         self._oldest_ns = min(self._oldest_ns, camera.slot.oldest_ns)
 
@@ -74,11 +84,15 @@ class Waiting:
         )
 
     def take(self, most: int, now_ns: int) -> tuple[Held, ...]:
-        """Take frames in the order in which their cameras have waited, one per camera and turn."""
+        """Take frames in the order of their cameras' turns."""
         frames: list[Held] = []
         while self._cameras and len(frames) < most:
-            name, first = min(self._cameras.items(), key=lambda each: each[1].slot.waiting_since_ns)
+            name, first = min(
+                self._cameras.items(), key=lambda each: (each[1].turn, each[1].slot.waiting_since_ns)
+            )
             frames.append(first.slot.take(now_ns + len(frames)))
+            self._turn = first.turn
+            first.turn += 1
             first.free_slots(1)
             self._forget_if_empty(name)
         return tuple(frames)
@@ -265,6 +279,7 @@ class Router:
             self.dropped(held, reason)
             return
         camera.free_slots(-1)
+        camera.turn -= 1
         superseded = camera.slot.put_back(replace(held, lost=reason), None if camera.waits else self._keep)
         self._waiting.add(held.frame.camera, camera)
         self._drop(superseded, "superseded")
@@ -350,7 +365,8 @@ class Router:
             return None
         frames = self._waiting.take(capacity.batch, now_ns)
         if self.holds.are_on:
-            self.holds.frames_taken(tuple(held.frame.camera for held in frames), self._waiting.names, now_ns)
+            turns = {name: camera.turn for name, camera in self.cameras.items()}
+            self.holds.frames_taken([held.frame.camera for held in frames], self._waiting.names, turns, now_ns)
         return self.jobs.hand(worker, frames, now_ns, self._deadline_ns)
 
     def _next_part(self, now_ns: int) -> Assigned | None:
