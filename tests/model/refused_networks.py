@@ -37,7 +37,7 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "an unknown attribute": (lambda n: n.add("Relu", slope=1.0), "attribute slope is not supported"),
     "another domain": (
         lambda n: n.add("FusedConv", domain="com.microsoft"),
-        "is of com.microsoft, of which are supported: QGemm",
+        "is of com.microsoft, of which are supported: MatMulNBits",
     ),
     "a 1-D convolution": (lambda n: n.add("Conv", n.normal(4, 4, 3)), r"weights of shape \(4, 4, 3\)"),
     "integer weights": (

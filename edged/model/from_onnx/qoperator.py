@@ -1,8 +1,8 @@
 """Expand nodes that compute with integers to nodes of floats between DequantizeLinear and QuantizeLinear.
 
 Such nodes are ONNX's QLinearConv and QLinearMatMul, those of the domain com.microsoft that onnxruntime writes
-beside them (docs/ContribOperators.md in its repository), and views and pools of integers.
-`model.quantized_passes` fuses the result again.
+beside them (docs/ContribOperators.md in its repository), products with weights of a few bits, and views and pools
+of integers. `model.quantized_passes` fuses the result again.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,9 +14,11 @@ import numpy as np
 from onnx import NodeProto, helper
 
 from edged.errors import ModelError
+from edged.model.from_onnx.low_bits import unpacked_weights
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.resampling import BY_REGION, coordinate_mode
 from edged.model.from_onnx.scope import Constant, Scope
+from edged.model.graph import Float32
 
 MICROSOFT = "com.microsoft"
 # Kinds that do not change the integers that they pass on.
@@ -135,6 +137,27 @@ def _gemm(expansion: _Expansion, inputs: Sequence[str]) -> None:
         expansion.quantized(expansion.add("Gemm", reads, **attributes), y_scale, y_zero)
 
 
+def _matmul_of_few_bits(expansion: _Expansion, inputs: Sequence[str]) -> None:
+    """Expand MatMulNBits, whose weights become floats."""
+    a, packed, scales, zeros, order, bias, *_ = inputs
+    if order:
+        raise ModelError("has an order of its rows, g_idx; supported are rows in blocks that follow each other")
+    weights = _unpacked(expansion, packed, scales, zeros)
+    expansion.scope.reserve_constant(weights.size)
+    reads = [a, expansion.constant(weights)]
+    if bias:
+        expansion.add("Add", [expansion.add("MatMul", reads), bias], expansion.proto.output[0])
+    else:
+        expansion.add("MatMul", reads, expansion.proto.output[0])
+
+
+def _unpacked(expansion: _Expansion, packed: str, scales: str, zeros: str) -> Float32:
+    steps, by_block, offsets = (expansion.scope.constant(name) for name in (packed, scales, zeros))
+    if steps is None or by_block is None or (zeros and offsets is None):
+        raise ModelError("reads computed weights, scales or zero points; supported are constant ones")
+    return unpacked_weights(steps, by_block, offsets, expansion.attributes)
+
+
 def _of_two(kind: str) -> Callable[[_Expansion, Sequence[str]], None]:
     def expand_node(expansion: _Expansion, inputs: Sequence[str]) -> None:
         a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, *_ = inputs
@@ -165,6 +188,7 @@ def _concat(expansion: _Expansion, inputs: Sequence[str]) -> None:
 
 
 EXPANSIONS: Mapping[str, Callable[[_Expansion, Sequence[str]], None]] = {
+    "MatMulNBits": _matmul_of_few_bits,
     "QGemm": _gemm,
     "QLinearAdd": _of_two("Add"),
     "QLinearAveragePool": _of_one("AveragePool"),
