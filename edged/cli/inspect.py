@@ -16,7 +16,7 @@ from edged.messages.preparation import ON_COMMAND_LINE, default_warning
 from edged.model.cost import LayerCost, layer_costs, peak_bytes
 from edged.model.package import Model, load_model
 from edged.model.scores import score_rule
-from edged.system.plain_text import aligned, fitted, printable_json, printable_lines
+from edged.system.plain_text import aligned, counted, fitted, printable_json, printable_lines
 from edged.system.terminal import room_for_names, shortened, warn
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class FileFacts:
     outputs: tuple[FileTensor, ...]
     missing: "tuple[MissingOperator, ...]"
     chosen_from: tuple[str, ...]
+    float_layers: int
 
 
 def facts_of(path: Path) -> FileFacts:
@@ -73,6 +74,7 @@ def facts_of(path: Path) -> FileFacts:
         _tensors(graph.output),
         missing_operators(file),
         file.chosen_from,
+        file.float_layers,
     )
 
 
@@ -128,6 +130,9 @@ class InspectReport:
             facts += [("output", str(each)) for each in self.file.outputs]
             if self.file.chosen_from:
                 facts.append(("left out", "what the file computes of its outputs to choose boxes: edged does so"))
+            if count := self.file.float_layers:
+                layers = counted(count, "layer")
+                facts.append(("in floats", f"{layers} whose input the file quantizes for each picture"))
         return [*facts, *(_model_facts(self.model) if self.model else ())]
 
 

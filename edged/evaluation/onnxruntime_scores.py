@@ -77,11 +77,11 @@ def _opened(onnxruntime: Any, source: bytes | str) -> Any:
 
 
 def _source(path: Path) -> bytes | str:
-    """Return what onnxruntime loads: the network as edged reads it where that differs from the file."""
+    """Return what onnxruntime loads: the network as edged reads it if its inputs or outputs are not the file's."""
     from edged.model.from_onnx.file import read_file  # it loads onnx
 
     file = read_file(path)
-    if not file.is_as_stored:
+    if not file.has_stored_ends:
         return bytes(file.model.SerializeToString())
     return read_content(path) if is_compressed(path) else str(path)  # weights may lie beside a file
 

@@ -87,6 +87,6 @@ def test_the_file_stays_as_it_is(tmp_path: Path) -> None:
 
     file = read_file(path)
 
-    assert not file.is_as_stored
+    assert not file.has_stored_ends
     assert [entry.name for entry in file.model.graph.input] == ["input"]
     assert [entry.name for entry in onnx.load(path).graph.input] == ["input", MASK]

@@ -13,6 +13,7 @@ import onnx
 
 from edged.errors import ModelError
 from edged.model.from_onnx.choice import suppresses, without_choice
+from edged.model.from_onnx.dynamic_layers import with_float_layers
 from edged.model.from_onnx.external import External, tensors_of
 from edged.model.from_onnx.inlining import inlined
 from edged.model.from_onnx.pixel_mask import with_whole_pictures
@@ -29,7 +30,8 @@ class OnnxFile:
 
     `sha256` covers the file and the `external` ones with its data, whose places are relative to `data_folders`;
     `metadata`: its key-value properties, and what follows from its end where `edged` cuts that off. `chosen_from`:
-    the outputs of `model` in that case, see `choice`. is_as_stored: whether nothing of the network was changed.
+    the outputs of `model` in that case, see `choice`. has_stored_ends: whether inputs and
+    outputs are those of the file. float_layers: how many are read as such, see `dynamic_layers`.
     """
 
     path: Path
@@ -40,7 +42,8 @@ class OnnxFile:
     external: tuple[Path, ...] = ()
     data_folders: frozenset[Path] = frozenset()
     chosen_from: tuple[str, ...] = ()
-    is_as_stored: bool = True
+    has_stored_ends: bool = True
+    float_layers: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -73,11 +76,13 @@ def read_file(path: Path) -> OnnxFile:
     metadata = {entry.key: entry.value for entry in model.metadata_props}
     files, folders = tuple(sorted(external.files)), frozenset(external.folders)
     opset = _opset(path, model)
-    is_suppressed = suppresses(model.graph)
-    stored, (model, chosen_from) = model, without_choice(with_whole_pictures(model))
-    if chosen_from and not is_suppressed:
+    cut, chosen_from = without_choice(with_whole_pictures(model))
+    if chosen_from and not suppresses(model.graph):
         metadata = {f"{PREFIX}overlap": "1"} | metadata
-    return OnnxFile(path, model, opset, digest.hexdigest(), metadata, files, folders, chosen_from, model is stored)
+    read, float_layers = with_float_layers(cut)
+    return OnnxFile(
+        path, read, opset, digest.hexdigest(), metadata, files, folders, chosen_from, cut is model, float_layers
+    )
 
 
 def _opset(path: Path, model: onnx.ModelProto) -> int:
