@@ -2,13 +2,16 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 from numpy.typing import NDArray
+from onnx import numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from edged.errors import ModelError
 from edged.model import reference
 from edged.model.from_onnx.file import read_file
 from edged.model.graph import OnHost
@@ -83,6 +86,29 @@ def test_a_layer_of_another_form_is_computed_as_the_file_has_it(tmp_path: Path) 
     assert file.float_layers == 19
     assert "ConvInteger" in {operator.kind for operator in graph.operators if isinstance(operator, OnHost)}
     assert relative_error(reference.run(graph, noise()), onnxruntime_outputs(path, noise())) < LOST
+
+
+@pytest.mark.parametrize("change", ["weights", "scale", "zero"])
+def test_numbers_that_do_not_fit_are_one_clear_error(tmp_path: Path, change: str) -> None:
+    path = dynamic(resnet(18, 32, 32, base=8, batch=1), tmp_path / "net.onnx")
+    model = onnx.load(path)
+    layer = next(node for node in model.graph.node if node.op_type == "ConvInteger")
+    wrong: dict[str, NDArray[Any]] = {
+        "weights": np.ones(3, np.uint8),
+        "scale": np.ones((5, 7), np.float32),
+        "zero": np.ones(2, np.uint8),
+    }
+    name = {
+        "weights": layer.input[1],
+        "scale": layer.input[1].replace("quantized", "scale"),
+        "zero": layer.input[3],
+    }
+    (tensor,) = (each for each in model.graph.initializer if each.name == name[change])
+    tensor.CopyFrom(numpy_helper.from_array(wrong[change], name[change]))
+    path.write_bytes(model.SerializeToString())
+
+    with pytest.raises(ModelError, match=r"model_quantized.onnx: node "):
+        read_onnx(path)
 
 
 def test_inspect_reports_it(tmp_path: Path) -> None:

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from edged.errors import ModelError
 from edged.model.from_onnx.tensors import array_of
 from edged.model.graph import Float32
 
 KINDS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
 STEPS = "DynamicQuantizeLinear"
+STEPS_OUTPUTS = 3  # the steps, their scale, their zero point
+MATRIX = 2  # axes
 
 Writers = Mapping[str, NodeProto]
 Constants = Mapping[str, TensorProto]
@@ -54,25 +57,36 @@ class _Layer:
 
 def _layer_before(scaled: NodeProto, writers: Writers, constants: Constants) -> _Layer | None:
     """Return the layer that a node ends by scaling its sums; None for another node."""
-    if scaled.op_type != "Mul":
+    if scaled.op_type != "Mul" or len(scaled.input) != 2:
         return None
     for one, other in (scaled.input, reversed(scaled.input)):
         cast, scales = writers.get(one), writers.get(other)
         if cast and scales and (cast.op_type, scales.op_type) == ("Cast", "Mul"):
-            sums = writers.get(cast.input[0])
-            steps = writers.get(sums.input[0]) if sums and sums.op_type in KINDS else None
-            if sums and steps and steps.op_type == STEPS and steps.output[0] == sums.input[0]:
+            sums = writers.get(_read(cast, 0))
+            steps = writers.get(_read(sums, 0)) if sums and sums.op_type in KINDS else None
+            if sums and steps and steps.op_type == STEPS and len(steps.output) == STEPS_OUTPUTS:
                 weights = _weights(sums, [name for name in scales.input if name != steps.output[1]], constants)
-                return None if weights is None else _Layer(sums, steps.input[0], weights)
+                return None if weights is None else _Layer(sums, _read(steps, 0), weights)
     return None
 
 
+def _read(node: NodeProto, index: int) -> str:
+    """Return the name of an input, empty where it is omitted."""
+    return node.input[index] if index < len(node.input) else ""
+
+
 def _weights(sums: NodeProto, scales: list[str], constants: Constants) -> Float32 | None:
-    """Return the weights of a layer in floats; None if they, their scale or zero point are computed."""
-    names = [sums.input[1], *scales, *sums.input[3:4]]
+    """Return the weights of a layer in floats; None if they, their scale or zero point are computed or damaged."""
+    names = [_read(sums, 1), *scales, *filter(None, [_read(sums, 3)])]
     if len(scales) != 1 or any(name not in constants for name in names):
         return None
-    steps, scale, *zero = (array_of(constants[name]) for name in names)
-    by_output = (-1, *(1 for _ in steps.shape[1:])) if sums.op_type == "ConvInteger" else (-1,)
-    offset = zero[0].astype(np.int32).reshape(by_output) if zero else 0
-    return np.asarray((steps.astype(np.int32) - offset) * scale.astype(np.float32).reshape(by_output), np.float32)
+    try:
+        steps, *numbers = (array_of(constants[name]) for name in names)
+    except ModelError:  # where its node is read, the error has a place
+        return None
+    axis = 0 if sums.op_type == "ConvInteger" else steps.ndim - 1
+    if steps.ndim < MATRIX or any(each.size not in {1, steps.shape[axis]} for each in numbers):
+        return None
+    by_output = [-1 if index == axis else 1 for index in range(steps.ndim)]
+    scale, *zero = (each.astype(np.float32).reshape(by_output) for each in numbers)
+    return np.asarray((steps.astype(np.float32) - (zero[0] if zero else 0)) * scale, np.float32)
