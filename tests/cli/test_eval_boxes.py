@@ -17,9 +17,10 @@ from edged.evaluation.annotations import BoxPicture
 from edged.messages import Box
 from edged.pictures.folders import pictures_in
 from tests.cli import models
+from tests.evaluation.pictures import picture
 from tests.model.detectors import DETECTORS, detector_file
 
-WIDTH, HEIGHT = 160, 90
+SIZE = WIDTH, HEIGHT = 160, 90
 LABELS = ("cat", "dog", "cow")
 THRESHOLD = 0.3  # random weights are sure of nothing
 
@@ -31,13 +32,9 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def photos(tmp_path: Path) -> Path:
-    """Six pictures of noise."""
-    folder = tmp_path / "photos"
-    folder.mkdir()
     for seed in range(6):
-        pixels = np.random.default_rng(seed).integers(0, 256, (HEIGHT, WIDTH, 3)).astype(np.uint8)
-        assert cv2.imwrite(str(folder / f"{seed}.png"), pixels)
-    return folder
+        picture(tmp_path / "photos" / f"{seed}.png", seed, SIZE)
+    return tmp_path / "photos"
 
 
 def detector(folder: Path, name: str = "yolox") -> tuple[Path, list[str]]:

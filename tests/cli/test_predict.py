@@ -13,16 +13,10 @@ import pytest
 from edged.cli import run_command_line
 from tests.cli import models
 from tests.cli.command import DEVICES, NO_OPENCL, edged, edged_here
+from tests.evaluation.pictures import picture
 from tests.standard_recipe import centre_of, normalised
 
 PREPARED = ["--scale", "1/255", "--mean", "0.1,0.2,0.3", "--std", "0.4,0.5,0.6", "--color", "bgr"]
-
-
-def picture(path: Path, seed: int = 0, size: int = models.SIZE) -> Path:
-    """A PNG of coloured noise."""
-    pixels = np.random.default_rng(seed).integers(0, 256, (size, size, 3)).astype(np.uint8)
-    assert cv2.imwrite(str(path), pixels)
-    return path
 
 
 def expected(model: Path, pictures: list[Path]) -> np.ndarray:

@@ -8,16 +8,11 @@ import numpy as np
 import pytest
 
 from edged.cli import run_command_line
+from tests.evaluation.pictures import picture
 from tests.model.detectors import detector_file
 
-WIDTH, HEIGHT = 160, 90
+SIZE = WIDTH, HEIGHT = 160, 90
 LABELS = ("cat", "dog", "cow")
-
-
-def picture(path: Path) -> Path:
-    """A picture of noise: the same for every path."""
-    assert cv2.imwrite(str(path), np.random.default_rng(3).integers(0, 256, (HEIGHT, WIDTH, 3)).astype(np.uint8))
-    return path
 
 
 def detector(folder: Path) -> list[str | Path]:
@@ -34,7 +29,7 @@ def predict(*arguments: str | Path) -> int:
 def test_each_box_has_its_label_and_its_corners_as_shares(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert predict("--json", picture(tmp_path / "a.png"), *detector(tmp_path)) == 0
+    assert predict("--json", picture(tmp_path / "a.png", size=SIZE), *detector(tmp_path)) == 0
 
     found = json.loads(capsys.readouterr().out)
     assert found["size"] == [WIDTH, HEIGHT]
@@ -50,7 +45,7 @@ def test_each_box_has_its_label_and_its_corners_as_shares(
 
 
 def test_text_has_a_line_for_each_box_in_pixels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, options = picture(tmp_path / "a.png"), detector(tmp_path)
+    path, options = picture(tmp_path / "a.png", size=SIZE), detector(tmp_path)
     assert predict("--json", path, *options) == 0
     best = json.loads(capsys.readouterr().out)["boxes"][0]
 
@@ -74,7 +69,7 @@ def test_nothing_found_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_boxes_are_drawn_into_one_picture(tmp_path: Path) -> None:
-    path, drawn = picture(tmp_path / "a.png"), tmp_path / "drawn.png"
+    path, drawn = picture(tmp_path / "a.png", size=SIZE), tmp_path / "drawn.png"
 
     assert predict(path, *detector(tmp_path), "--draw", drawn) == 0
 
@@ -88,7 +83,7 @@ def test_boxes_are_drawn_into_one_picture(tmp_path: Path) -> None:
 def test_boxes_of_several_pictures_are_drawn_into_a_folder(tmp_path: Path) -> None:
     (tmp_path / "in" / "below").mkdir(parents=True)
     for path in ("in/a.png", "in/b.bmp", "in/below/a.png"):
-        picture(tmp_path / path)
+        picture(tmp_path / path, size=SIZE)
 
     assert predict(tmp_path / "in", *detector(tmp_path), "--draw", tmp_path / "out") == 0
 
@@ -96,7 +91,7 @@ def test_boxes_of_several_pictures_are_drawn_into_a_folder(tmp_path: Path) -> No
 
 
 def test_several_pictures_need_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    paths = [picture(tmp_path / name) for name in ("a.png", "b.png")]
+    paths = [picture(tmp_path / name, size=SIZE) for name in ("a.png", "b.png")]
 
     assert predict(*paths, *detector(tmp_path), "--draw", "one.jpg") == 2
 
@@ -104,6 +99,6 @@ def test_several_pictures_need_a_folder(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_a_classifier_draws_no_boxes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert predict(picture(tmp_path / "a.png"), "--device", "numpy", "--draw", "one.jpg") == 2
+    assert predict(picture(tmp_path / "a.png", size=SIZE), "--device", "numpy", "--draw", "one.jpg") == 2
 
     assert "--draw one.jpg: digits is a classifier, and draws no boxes" in capsys.readouterr().err

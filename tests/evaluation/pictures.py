@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def picture(path: Path, seed: int = 0, size: int = 16) -> Path:
-    """A PNG of coloured noise."""
+def picture(path: Path, seed: int = 0, size: tuple[int, int] = (16, 16)) -> Path:
+    """A PNG of coloured noise, of this width and height."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    pixels = np.random.default_rng(seed).integers(0, 256, (size, size, 3)).astype(np.uint8)
+    width, height = size
+    pixels = np.random.default_rng(seed).integers(0, 256, (height, width, 3)).astype(np.uint8)
     assert cv2.imwrite(str(path), pixels)
     return path
 

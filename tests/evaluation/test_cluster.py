@@ -35,7 +35,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """400 pictures of five classes; one file is no picture."""
     folder = tmp_path_factory.mktemp("data")
     for seed in range(400):
-        picture(folder / str(seed % 5) / f"{seed:03}.png", seed, size=400)
+        picture(folder / str(seed % 5) / f"{seed:03}.png", seed, size=(400, 400))
     (folder / "0" / "000.png").write_bytes(b"none")
     return folder
 

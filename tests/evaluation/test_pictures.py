@@ -70,7 +70,7 @@ def test_the_fingerprint_changes_with_pictures_and_classes(tmp_path: Path) -> No
     before = labelled_pictures(listed, LABELS).fingerprint
 
     assert labelled_pictures(listed, LABELS).fingerprint == before
-    picture(tmp_path / "a.png", seed=1, size=20)
+    picture(tmp_path / "a.png", seed=1, size=(20, 20))
     changed = labelled_pictures(listed, LABELS).fingerprint
     listed.write_text("a.png 2")
 

@@ -23,21 +23,18 @@ from edged.quantization.file import LAYERS, last_layers
 from edged.quantization.layer_effects import layer_effects
 from tests.cli import models
 from tests.engine.networks import random_images
+from tests.evaluation.pictures import picture
 from tests.model.detectors import detector_file
 
-WIDTH, HEIGHT = 160, 90
+SIZE = WIDTH, HEIGHT = 160, 90
 OPTIONS = ("--device", "numpy", "--threshold", "0.3", "--method", "minmax")
 
 
 @pytest.fixture
 def photos(tmp_path: Path) -> Path:
-    """Four pictures of noise."""
-    folder = tmp_path / "photos"
-    folder.mkdir()
     for seed in range(4):
-        pixels = np.random.default_rng(seed).integers(0, 256, (HEIGHT, WIDTH, 3)).astype(np.uint8)
-        assert cv2.imwrite(str(folder / f"{seed}.png"), pixels)
-    return folder
+        picture(tmp_path / "photos" / f"{seed}.png", seed, SIZE)
+    return tmp_path / "photos"
 
 
 @pytest.fixture
