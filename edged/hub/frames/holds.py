@@ -92,11 +92,11 @@ class Holds:
             self._take_ns += (SMOOTH if self._take_ns else 1) * (sample - self._take_ns)
         self._took_ns = now_ns
         others = waiting | {name for name in self._cameras if self.is_held(name, now_ns)}
-        for place, name in enumerate(names, 1):
+        for number, name in enumerate(names, 1):
             camera = self._cameras.get(name)
             if camera and name not in waiting:
                 ahead = sum(turns[other] <= turns[name] for other in others)
-                until_ns = now_ns + min((ahead + place) * self._take_ns - camera.lead_ns, LONGEST_NS)
+                until_ns = now_ns + min((ahead + number) * self._take_ns - camera.lead_ns, LONGEST_NS)
                 if camera.interval_ns and until_ns > now_ns + camera.interval_ns:
                     self._hold(name, round(until_ns))
 

@@ -47,7 +47,7 @@ def with_float_layers(model: ModelProto) -> tuple[ModelProto, int]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Layer:
+class _IntegerLayer:
     """`sums`: the node that computes with integers. `source`: its input in floats. `weights`: likewise."""
 
     sums: NodeProto
@@ -55,7 +55,7 @@ class _Layer:
     weights: Float32
 
 
-def _layer_before(scaled: NodeProto, writers: Writers, constants: Constants) -> _Layer | None:
+def _layer_before(scaled: NodeProto, writers: Writers, constants: Constants) -> _IntegerLayer | None:
     """Return the layer that a node ends by scaling its sums; None for another node."""
     if scaled.op_type != "Mul" or len(scaled.input) != 2:
         return None
@@ -66,7 +66,7 @@ def _layer_before(scaled: NodeProto, writers: Writers, constants: Constants) -> 
             steps = writers.get(_read(sums, 0)) if sums and sums.op_type in KINDS else None
             if sums and steps and steps.op_type == STEPS and len(steps.output) == STEPS_OUTPUTS:
                 weights = _weights(sums, [name for name in scales.input if name != steps.output[1]], constants)
-                return None if weights is None else _Layer(sums, _read(steps, 0), weights)
+                return None if weights is None else _IntegerLayer(sums, _read(steps, 0), weights)
     return None
 
 
