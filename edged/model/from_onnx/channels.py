@@ -66,16 +66,16 @@ def _join(node: OnnxNode, scope: Scope, axis: int, rank: int) -> None:
         raise ModelError(f"joins tensors of the shapes {shapes} along axis {axis}; supported are equal ones")
     dims = (*shapes[0][:along], sum(shape[along] for shape in shapes), *shapes[0][along + 1 :])
     parts = _with_neighbours_joined(parts, along)
-    columns = [scope.joined(part) if isinstance(part, Value) else _as_image(part) for part in parts]
-    if along == rank - 2 and len(joined(_frame(dims))) == 3:
-        _join_columns(node.output, columns, scope)
-    elif along == rank - 1 and len(tensors := tuple(part for part in columns if isinstance(part, str))) == len(
-        parts
-    ):
+    images = [scope.joined(part) if isinstance(part, Value) else _as_image(part) for part in parts]
+    tensors = tuple(part for part in images if isinstance(part, str))
+    if along == rank - 1 and len(tensors) == len(parts):
         scope.add(Concat(node.output, tensors, node.output))
+    elif along == rank - 2 and len(joined(_frame(dims))) == 3:
+        _join_columns(node.output, images, scope)
     else:
+        constants = len(parts) - len(tensors)
         raise ModelError(
-            f"joins constants along axis {axis}, which is the last one; supported are those before it"
+            f"joins {constants} constants along axis {axis} of {rank}; supported are none as channels"
         )
     seen = scope.seen_joined(node.output, dims)
     scope.define(node.output, scope.view(seen, tuple(seen.axes[index] for index in back), seen.offset))

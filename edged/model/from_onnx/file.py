@@ -30,8 +30,8 @@ class OnnxFile:
 
     `sha256` covers the file and the `external` ones with its data, whose places are relative to `data_folders`;
     `metadata`: its key-value properties, and what follows from its end where `edged` cuts that off. `chosen_from`:
-    the outputs of `model` in that case, see `choice`. has_stored_ends: whether inputs and
-    outputs are those of the file. float_layers: how many are read as such, see `dynamic_layers`.
+    the outputs of `model` in that case, see `choice`. `has_stored_ends`: whether its inputs and outputs are the
+    file's. `float_layers`: how many are read as such, see `dynamic_layers`.
     """
 
     path: Path
