@@ -8,7 +8,7 @@ from typing import Any
 
 import edged.client
 from edged.client import SnapshotPicture, asynchronous
-from edged.inference.classifier import Classifier
+from edged.inference.ready_model import ReadyModel
 
 WIDTH = 100
 ARRAY = re.compile(r"ndarray\[(?:tuple\[Any, \.\.\.\]|Any), dtype\[(\w+)\]\]")
@@ -36,13 +36,13 @@ def parts() -> list[str]:
 
 
 def _model() -> str:
-    arguments = _signature("edged.Model", Classifier.__init__)
+    arguments = _signature("edged.Model", ReadyModel.__init__)
     members = [
         _member(name, each)
-        for name, each in vars(Classifier).items()
+        for name, each in vars(ReadyModel).items()
         if (not name.startswith("_") or name == "__call__") and inspect.getdoc(each)
     ]
-    return "\n\n".join([arguments, _doc(Classifier), _doc(Classifier.__init__), *members])
+    return "\n\n".join([arguments, _doc(ReadyModel), _doc(ReadyModel.__init__), *members])
 
 
 def _member(name: str, member: Any) -> str:

@@ -20,7 +20,7 @@ from edged.system.terminal import warn
 
 if TYPE_CHECKING:  # loaded when there is a picture to classify
     from edged.cli.drawing import Drawing
-    from edged.inference.classifier import Classifier, Floats, Pixels
+    from edged.inference.ready_model import Floats, Pixels, ReadyModel
     from edged.model.package import Model
 
 
@@ -69,12 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
     model = given_model(arguments)
     show_preparation(model)
     drawing = _drawing(arguments, model)
-    classifier = _open_device(model, arguments.device)
+    ready = _open_device(model, arguments.device)
     answers = []
     for path in _pictures_in(arguments.pictures):
-        picture, answer = _answer(path, classifier, arguments)
+        picture, answer = _answer(path, ready, arguments)
         answers.append(answer)
-        _print(answer, model, classifier.device, as_json=arguments.json)
+        _print(answer, model, ready.device, as_json=arguments.json)
         if drawing and picture is not None and not answer.error:
             drawing.write(path, picture, answer.boxes)
     if arguments.raw:
@@ -92,16 +92,16 @@ def _report_absent(paths: Sequence[Path], *, as_json: bool) -> int:
     return ImageError.exit_code
 
 
-def _open_device(model: "Model", device: str | None) -> "Classifier":
-    from edged.inference.classifier import Classifier
+def _open_device(model: "Model", device: str | None) -> "ReadyModel":
+    from edged.inference.ready_model import ReadyModel
 
     try:
-        return Classifier(model, device or "auto")
+        return ReadyModel(model, device or "auto")
     except DeviceError as error:
         if device is not None:
             raise
         warn(f"{error}; using NumPy instead")
-        return Classifier(model, "numpy")
+        return ReadyModel(model, "numpy")
 
 
 def _drawing(arguments: argparse.Namespace, model: "Model") -> "Drawing | None":
@@ -123,28 +123,28 @@ def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
         yield from (pictures_in(path) or [path]) if path.is_dir() else [path]
 
 
-def _answer(path: Path, classifier: "Classifier", arguments: argparse.Namespace) -> tuple["Pixels | None", Answer]:
+def _answer(path: Path, ready: "ReadyModel", arguments: argparse.Namespace) -> tuple["Pixels | None", Answer]:
     """Compute a picture; return it, too, if it can be read."""
     from edged.pictures.decode import read_picture
 
     try:
         _require_picture(path)
         picture = read_picture(path, upright=not arguments.no_exif)
-        answer = Answer(path, picture.shape[1::-1], classifier.outputs(picture))
+        answer = Answer(path, picture.shape[1::-1], ready.outputs(picture))
     except ImageError as error:
         return None, Answer(path, error=error)
     try:
-        return picture, _with_results(answer, classifier, arguments.top)
+        return picture, _with_results(answer, ready, arguments.top)
     except ModelError as error:
         return picture, replace(answer, error=ModelError(f"{path}: {error}"))
 
 
-def _with_results(answer: Answer, classifier: "Classifier", most: int) -> Answer:
+def _with_results(answer: Answer, ready: "ReadyModel", most: int) -> Answer:
     """Return the answer with the boxes, or the `most` best labels, of its outputs. Raises ModelError."""
     assert answer.outputs is not None, "computed"  # noqa: S101
-    if classifier.is_detector:
-        return replace(answer, boxes=classifier.boxes_in(answer.outputs, *answer.size))
-    return replace(answer, top=classifier.top(classifier.scores(answer.outputs), most))
+    if ready.is_detector:
+        return replace(answer, boxes=ready.boxes_in(answer.outputs, *answer.size))
+    return replace(answer, top=ready.top(ready.scores(answer.outputs), most))
 
 
 def _require_picture(path: Path) -> None:

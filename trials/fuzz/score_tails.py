@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from edged.config import ModelConfig
-from edged.inference.classifier import Classifier
+from edged.inference.ready_model import ReadyModel
 from edged.model import reference
 from edged.model.package import Model, load_model
 from edged.model.scores import score_rule
@@ -218,8 +218,8 @@ def _check_scores(model: Model, values: Values) -> None:
 
 def _check_device(path: Path, model: Model, device: str) -> None:
     pictures = np.random.default_rng(2).integers(0, 256, (4, SIDE, SIDE, 3), np.uint8)
-    with Classifier(model, device) as classifier:
-        found = classifier.outputs(list(pictures))
+    with ReadyModel(model, device) as network:
+        found = network.outputs(list(pictures))
     x = pictures.transpose(0, 3, 1, 2).astype(np.float32)
     values = np.concatenate([onnxruntime_outputs(path, each[None]) for each in x])
     _check_values(found, values)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from edged.config import ModelConfig
 from edged.errors import EdgedError
-from edged.inference.classifier import Classifier
+from edged.inference.ready_model import ReadyModel
 from edged.model.graph import OnHost, Shape
 from edged.model.package import Model, load_model
 from edged.model.reference import prepare
@@ -59,8 +59,8 @@ def _error(path: Path, model: Model, device: str) -> float:
     model_input = model.input
     shape = (PICTURES, model_input.height, model_input.width, 3)
     pictures: NDArray[np.uint8] = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
-    with Classifier(model, device) as classifier:
-        found = classifier.outputs(list(pictures))
+    with ReadyModel(model, device) as network:
+        found = network.outputs(list(pictures))
     frames = prepare(pictures, model_input)
     expected = np.concatenate([onnxruntime_all_outputs(path, each[None]) for each in frames])
     if model.detector is None:

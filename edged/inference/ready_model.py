@@ -65,7 +65,7 @@ def without_inner_frames(function: Callable[Given, Result]) -> Callable[Given, R
     return shortened
 
 
-class Classifier:
+class ReadyModel:
     """A network that is ready on a device: `edged.Model` in Python programs. Use it in one thread at a time.
 
     Of a classifier a call returns scores; of a detector `boxes` returns what it finds.
