@@ -15,7 +15,7 @@ from edged.hub.frames.queues import Held, PartialResult, Pixels, Slot, StageQueu
 from edged.messages import CameraCount, CameraHello
 
 NEVER_NS = 1 << 63
-MOST_BEHIND = 2  # turns that a camera may have missed and still makes up for
+MOST_BEHIND = 4  # turns that a camera may have missed and still makes up for
 
 
 class Camera:
