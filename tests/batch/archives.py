@@ -19,7 +19,7 @@ def archive(folder: Path, each: int = 4, size: int = 16) -> Path:
     for camera in ("door", "gate"):
         for number, (day, time) in enumerate(NOON.items()):
             for seed in range(each):
-                made(picture(folder / camera / f"{day}-{seed:03}.png", 100 * number + seed, size), time)
+                made(picture(folder / camera / f"{day}-{seed:03}.png", 100 * number + seed, (size, size)), time)
     bad = folder / "gate" / "bad.jpg"
     bad.write_text("no picture")
     made(bad, NOON["2026-01-05"])
