@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from edged import config
+from edged.errors import ModelError
 from edged.evaluation.onnxruntime_scores import OnnxruntimeNetwork
 from edged.model import reference
 from edged.model.from_onnx.file import read_file
@@ -80,6 +81,21 @@ def test_onnxruntime_evaluates_the_network_without_its_mask(tmp_path: Path) -> N
 
     expected = reference.run(model.graph, reference.prepare(images, model.input))
     assert relative_error(found, expected) < 1e-5
+
+
+@pytest.mark.parametrize("kind", [TensorProto.STRING, TensorProto.UNDEFINED, 77])
+def test_a_mask_of_another_type_is_one_clear_error(tmp_path: Path, kind: int) -> None:
+    path = with_mask(tmp_path / "net.onnx", type_=kind)
+
+    with pytest.raises(ModelError, match=r"net.onnx: input: the network has 2 inputs \(input, pixel_mask\)"):
+        read_onnx(path)
+
+
+def test_a_mask_of_many_pixels_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    path = with_mask(tmp_path / "net.onnx", (200_000, 200_000))
+
+    with pytest.raises(ModelError, match=r"net.onnx: node .*takes the constants of the network beyond"):
+        read_onnx(path)
 
 
 def test_the_file_stays_as_it_is(tmp_path: Path) -> None:

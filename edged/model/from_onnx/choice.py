@@ -12,7 +12,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
 
 from edged.model.from_onnx.node import captured_by
 from edged.model.from_onnx.order import nodes_of
-from edged.model.from_onnx.tensors import inputs_of
+from edged.model.from_onnx.tensors import PICTURES, inputs_of
 
 CHOOSES = frozenset({"NonMaxSuppression", "TopK"})  # a file with neither is left as it is
 DEPENDS_ON_VALUES = CHOOSES | {"ArgMax", "Compress", "GatherElements", "GatherND", "NonZero", "Unique"}
@@ -20,7 +20,6 @@ WITH_WEIGHTS = frozenset(
     {"Conv", "ConvInteger", "ConvTranspose", "Gemm", "MatMul", "MatMulInteger", "QLinearConv"}
 )
 BOX = 4  # numbers of a box
-PICTURES = 4  # axes of a batch of pictures
 
 Shapes = Mapping[str, Sequence[int | str | None]]
 

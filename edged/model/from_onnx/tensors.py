@@ -7,6 +7,8 @@ from onnx import GraphProto, TensorProto, ValueInfoProto, helper, numpy_helper
 from edged.errors import ModelError
 from edged.model.graph import Shape
 
+PICTURES = 4  # axes of a batch of pictures
+
 
 def inputs_of(graph: GraphProto) -> list[ValueInfoProto]:
     """Return the inputs that are no weights: old files list those, too."""
