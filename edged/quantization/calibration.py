@@ -135,13 +135,15 @@ class Quantizer:
             raise
 
     def _source(self) -> Path:
-        """Return the file, whole, decompressed, with float32 and of opset 13, which has scales by channel.
+        """Return the file with the inputs and outputs that edged reads, whole, decompressed, with float32.
 
-        The tools copy a model in memory beside external data, and follow no links to that.
+        It is of opset 13 at least, which has scales by channel. The tools copy a model in memory beside external
+        data, and follow no links to that.
         """
         is_half = inputs_of(self._file.model.graph)[0].type.tensor_type.elem_type == HALF
         is_old = self._file.opset < BY_CHANNEL
-        if not (is_half or is_old or is_compressed(self._file.path) or self._file.external):
+        is_plain = self._file.has_stored_ends and not is_compressed(self._file.path)
+        if is_plain and not (is_half or is_old or self._file.external):
             return self._file.path
         model = onnx.ModelProto()
         model.CopyFrom(self._file.model)

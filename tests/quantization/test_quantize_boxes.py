@@ -24,7 +24,7 @@ from edged.quantization.layer_effects import layer_effects
 from tests.cli import models
 from tests.engine.networks import random_images
 from tests.evaluation.pictures import picture
-from tests.model.detectors import detector_file
+from tests.model.detectors import detector_file, file_with_sizes
 
 SIZE = WIDTH, HEIGHT = 160, 90
 OPTIONS = ("--device", "numpy", "--threshold", "0.3", "--method", "minmax")
@@ -70,6 +70,17 @@ def test_layers_are_of_whole_numbers_and_the_decoding_is_not(
     graph = onnx.load(target).graph
     after = set(last_layers(graph)[1])
     assert not [node.name for node in graph.node if node.name in after and "QuantizeLinear" in node.op_type]
+
+
+def test_a_file_that_reads_the_sizes_of_pictures_is_quantized_without_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], photos: Path
+) -> None:
+    source, target = file_with_sizes(tmp_path / "net.onnx"), tmp_path / "small.onnx"
+
+    report = quantized(capsys, source, "--images", photos, "--output", target, "--max-loss", "100")
+
+    assert report["in_floats"] == []
+    assert [entry.name for entry in onnx.load(target).graph.input] == ["input"]
 
 
 def test_layers_stay_in_floats_until_no_more_is_lost_than_allowed(
