@@ -27,7 +27,7 @@ def test_so_many_are_admitted_in_their_order_and_the_others_after_the_next_check
     assert pace.due_s() == 0
     assert [pace.due(), pace.due(), pace.due()] == [FIRST, SECOND, None]
     assert pace.due_s() == math.inf
-    pace.checked()
+    pace.checked(silent=0)
     assert pace.due_s() == 0
     assert [pace.due(), pace.due()] == [THIRD, None]
     assert pace.due_s() == math.inf
@@ -39,7 +39,7 @@ def test_one_is_admitted_between_checks_after_one_that_sent_too_much() -> None:
     pace.add(FIRST)
     pace.add(SECOND)
     assert [pace.due(), pace.due()] == [FIRST, None]
-    pace.checked()
+    pace.checked(silent=0)
     assert pace.due() == SECOND
 
 

@@ -6,72 +6,16 @@ import pytest
 import zmq
 
 from edged.hub.links import guard as of_guard
-from edged.hub.links.authentication import Rejections
-from edged.hub.links.guard import Guard
-from edged.hub.links.sockets import SUBSCRIBER, bind
-from edged.hub.publish.sender import HeldTopics
-from edged.metrics import Metrics
-from tests.eventually import eventually, free_port
-from tests.hub.pipeline import new_services
-
-ENDPOINT = "publish.address"
-
-
-class Stream:
-    """An XPUB with its guard, and subscribers to it."""
-
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]]) -> None:
-        self.context = context
-        self.metrics = Metrics("test")
-        self.services = new_services()
-        self.subscribers: list[zmq.Socket[bytes]] = []
-        self.guard = Guard(context, Rejections(self.metrics.peers_rejected), self.services)
-        self.address = f"tcp://127.0.0.1:{free_port()}"
-        self.socket = bind(context, zmq.XPUB, ENDPOINT, self.address, 100, self.guard, bounds=SUBSCRIBER)
-        self.topics = HeldTopics(self.socket)
-        self.guard.bound_topics(ENDPOINT, self.topics)
-
-    def subscriber(self, *topics: bytes) -> zmq.Socket[bytes]:
-        """Return one that is served."""
-        subscriber = self.context.socket(zmq.SUB)
-        self.subscribers.append(subscriber)
-        for topic in (b"served", *topics):
-            subscriber.subscribe(topic)
-        subscriber.connect(self.address)
-        self.serve(subscriber)
-        return subscriber
-
-    def serve(self, subscriber: zmq.Socket[bytes]) -> None:
-        """Send until a message reaches this one."""
-        eventually(lambda: self._sent(subscriber))
-
-    def _sent(self, subscriber: zmq.Socket[bytes]) -> bool:
-        self.topics.read()
-        self.socket.send(b"served")
-        return bool(subscriber.poll(0) and subscriber.recv())
-
-    def held(self) -> int:
-        """Return the bytes of all topics."""
-        self.topics.read()
-        return self.topics.by_connection().total()
-
-    def rejected(self) -> float:
-        """Return how many sent too much."""
-        self.topics.read()
-        labels = {"endpoint": ENDPOINT, "reason": "too_much"}
-        return self.metrics.registry.get_sample_value("edged_peers_rejected_total", labels) or 0.0
+from tests.eventually import eventually
+from tests.hub.guarded_stream import Stream, guarded_stream
 
 
 @pytest.fixture
 def stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
     """Two subscribers may hold 100 bytes of topics, three 66."""
     monkeypatch.setattr(of_guard, "MOST", 200)
-    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    stream = Stream(context)
-    yield stream
-    stream.services.close()
-    stream.guard.close()
-    context.destroy(linger=0)
+    with guarded_stream() as stream:
+        yield stream
 
 
 def names(count: int, of: str) -> list[bytes]:
@@ -81,9 +25,9 @@ def names(count: int, of: str) -> list[bytes]:
 
 def test_the_one_with_the_most_topics_is_disconnected_and_the_other_is_served(stream: Stream) -> None:
     modest = stream.subscriber(*names(2, of="mine"))
-    assert stream.rejected() == 0
+    assert stream.rejected("too_much") == 0
     stream.subscriber(*names(9, of="all"))
-    eventually(lambda: stream.rejected() >= 1)
+    eventually(lambda: stream.rejected("too_much") >= 1)
     stream.serve(modest)
 
 
@@ -92,7 +36,7 @@ def test_topics_that_many_share_count_once(stream: Stream) -> None:
     subscribers = [stream.subscriber(*shared) for _ in range(3)]
     for each in subscribers:
         stream.serve(each)
-    assert stream.rejected() == 0
+    assert stream.rejected("too_much") == 0
 
 
 def test_topics_that_were_given_up_count_no_more(stream: Stream) -> None:
@@ -106,7 +50,7 @@ def test_topics_that_were_given_up_count_no_more(stream: Stream) -> None:
     eventually(lambda: stream.held() == 3 * 10 + 6)
     stream.serve(changing)
     stream.serve(other)
-    assert stream.rejected() == 0
+    assert stream.rejected("too_much") == 0
 
 
 def test_a_message_that_is_no_subscription_is_ignored(stream: Stream) -> None:
@@ -118,7 +62,7 @@ def test_a_message_that_is_no_subscription_is_ignored(stream: Stream) -> None:
     talkative.send(b"\x00never subscribed")
     other = stream.subscriber()
     stream.serve(other)
-    assert stream.rejected() == 0
+    assert stream.rejected("too_much") == 0
 
 
 def test_a_subscription_of_no_connection_is_counted_and_harms_nobody(stream: Stream) -> None:
@@ -133,4 +77,4 @@ def test_a_subscription_of_no_connection_is_counted_and_harms_nobody(stream: Str
     stream.serve(peer)
 
     assert stream.held() == 6 + 10
-    assert stream.rejected() == 0
+    assert stream.rejected("too_much") == 0

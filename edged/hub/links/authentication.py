@@ -23,7 +23,7 @@ REASONS = {  # the label `reason`, and the text for people
     "wrong_server_key": "it takes this hub for another one: give it this hub's .pub as its server key",
     "not_zeromq": "what it sends is not ZeroMQ's protocol (ZMTP 3)",
     "immediate_disconnect": "the connection ended at once: the peer left, or its first message was refused",
-    "silent": "it connected and sent nothing",
+    "silent": "it connected and sent nothing, or subscribed to nothing while others waited",
     "malformed": "its message is invalid, or too large",
     "not_expected": "no camera or worker of the config has that name and a key for it (see security)",
     "too_much": "it sends more than a peer of this endpoint may",

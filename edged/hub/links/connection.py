@@ -37,6 +37,22 @@ class Bounds:
     together: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """Bytes of a subscriber's handshake with libzmq 4.3.5, without a name or other metadata.
+
+    `sent`: by us, before it is admitted; `received`: by us, in all; `heartbeats`: received each second after it.
+    """
+
+    sent: int
+    received: int
+    heartbeats: int
+
+
+PLAIN = Handshake(sent=64, received=91, heartbeats=16)
+ENCRYPTED = Handshake(sent=234, received=551, heartbeats=82)
+
+
 class Connection:
     """A duplicate of libzmq's descriptor, so that it refers to this connection until `close`."""
 
@@ -51,6 +67,8 @@ class Connection:
         self._acked = -1
         self._received = 0
         self._moved_ns = now_ns
+        self._admitted_ns: int | None = None
+        self._has_subscribed = False
         self.is_cut = False
         try:
             self.host = self._peer(address)
@@ -90,6 +108,15 @@ class Connection:
             return 0.0
         usual = bounds.usual + bounds.a_second * seconds_since(self._since_ns)
         return max(0.0, self._received - usual)
+
+    def silent_s(self, handshake: Handshake, now_ns: int) -> float | None:
+        """Return the seconds since it was admitted, as of the last `fault`; None unless it has not subscribed."""
+        if self._has_subscribed or self.is_cut or self._acked <= handshake.sent:
+            return None
+        self._admitted_ns = self._admitted_ns or now_ns
+        seconds = (now_ns - self._admitted_ns) / NANOSECONDS
+        self._has_subscribed = self._received > handshake.received + round(seconds) * handshake.heartbeats
+        return None if self._has_subscribed else seconds
 
     def _allowed(self, bounds: Bounds) -> float:
         allowed = bounds.burst + bounds.a_second * seconds_since(self._since_ns)

@@ -22,8 +22,8 @@ from zmq.utils.monitor import parse_monitor_message
 from edged.clock import now_ns
 from edged.hub.events import HubEvent
 from edged.hub.links.authentication import Rejections, Zap
-from edged.hub.links.connection import Bounds, Connection
-from edged.hub.links.handshakes import HandshakePace
+from edged.hub.links.connection import ENCRYPTED, PLAIN, Bounds, Connection
+from edged.hub.links.handshakes import SILENT_S, HandshakePace
 from edged.hub.service_threads import ServiceThreads
 from edged.transport.address import is_ipc
 from edged.transport.keys import KeyPair
@@ -108,19 +108,12 @@ class Endpoint:
                     self._failure = BY_ZAP
 
     def look(self, topics: SubscribedTopics | None) -> None:
-        """Disconnect connections that exceed the bounds. Only TCP counts its bytes. `topics`: to bound."""
-        if self._pace and not (topics and topics.are_more):
-            self._pace.checked()
-        if self.is_idle:
-            return
+        """Disconnect connections that exceed the bounds, and admit the next ones. `topics`: to bound."""
         now = now_ns()
-        for connection in self._connections.values():
-            if reason := connection.fault(self._bounds, now):
-                self._cut(connection, reason)
-        if self._bounds.together is not None:
-            self._cut_the_largest(self._bounds.together)
-        if topics:
-            self._cut_for_topics(topics.by_connection())
+        if not self.is_idle:
+            self._cut_the_faulty(topics, now)
+        if self._pace and not (topics and topics.are_more):
+            self._admit_more(self._pace, now)
 
     def cut(self, descriptor: int, reason: str) -> None:
         """Disconnect the connection with this descriptor of libzmq."""
@@ -136,6 +129,28 @@ class Endpoint:
         self.monitor.close()
         for descriptor in list(self._connections):
             self._forget(descriptor)
+
+    def _cut_the_faulty(self, topics: SubscribedTopics | None, now_ns: int) -> None:
+        """Disconnect connections that exceed the bounds. Only TCP counts its bytes."""
+        for connection in self._connections.values():
+            if reason := connection.fault(self._bounds, now_ns):
+                self._cut(connection, reason)
+        if self._bounds.together is not None:
+            self._cut_the_largest(self._bounds.together)
+        if topics:
+            self._cut_for_topics(topics.by_connection())
+
+    def _admit_more(self, pace: HandshakePace, now_ns: int) -> None:
+        """Admit the next ones; while a crowd waits, disconnect those that have not subscribed."""
+        silent = [
+            (seconds, each)
+            for each in self._connections.values()
+            if (seconds := each.silent_s(pace.handshake, now_ns)) is not None
+        ]
+        for seconds, connection in silent:
+            if pace.is_crowded and seconds > SILENT_S:
+                self._cut(connection, "silent")
+        pace.checked(len(silent))
 
     def _cut_the_largest(self, together: int) -> None:
         """Disconnect the largest senders until the rest have sent at most so many unusual bytes."""
@@ -250,7 +265,8 @@ class Guard:
         monitor.setsockopt(zmq.LINGER, 0)
         socket.monitor(f"inproc://monitor/{name}/{id(monitor)}", EVENTS)
         monitor.connect(f"inproc://monitor/{name}/{id(monitor)}")
-        pace = HandshakePace() if bounds.together is not None and not is_ipc(address) else None
+        handshake = ENCRYPTED if name in self._zap.encrypted else PLAIN
+        pace = HandshakePace(handshake) if bounds.together is not None and not is_ipc(address) else None
         if pace:
             self._zap.paces = {**self._zap.paces, name: pace}
         self._new.put(Endpoint(name, address, bounds, monitor, self._rejections, pace))
