@@ -42,7 +42,11 @@ def add_input_options(parser: argparse.ArgumentParser, title: str) -> None:
 def _add_preparation(group: "argparse._ArgumentGroup") -> None:
     """Add how pictures become the network's input."""
     group.add_argument(
-        "--preprocess", choices=get_args(Preprocess), help="preset for --resize to --std, as in the config"
+        "--preprocess",
+        type=preset_or_file,
+        metavar="PRESET|FILE.json",
+        help=f"preset for --resize to --std, as in the config: {', '.join(get_args(Preprocess))}; or the file of "
+        "Hugging Face that describes them: preprocessor_config.json, or timm's config.json",
     )
     group.add_argument("--resize", choices=get_args(Resize), help="how a picture is fitted to the input size")
     group.add_argument("--size", type=size, metavar="N|WxH", help="input size: one side, or width x height")
@@ -148,10 +152,19 @@ def model_config(arguments: argparse.Namespace) -> config.ModelConfig:
 
 
 def given_keys(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Collect the options of `add_input_options` that were given."""
+    """Collect the options of `add_input_options` that were given, with what a file of --preprocess says.
+
+    Raises ModelError for such a file.
+    """
     keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels", "scores", "threshold",
             "task", "decode")  # fmt: skip
-    return {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
+    given = {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
+    if isinstance(file := given.get("preprocess"), Path):
+        from edged.model.preparation_file import read_preparation
+
+        del given["preprocess"]
+        return {**read_preparation(file), **given}
+    return given
 
 
 def validated(**keys: Any) -> config.ModelConfig:
@@ -161,6 +174,17 @@ def validated(**keys: Any) -> config.ModelConfig:
     except ValidationError as error:
         problems = [f"--{'.'.join(map(str, e['loc'][:1]))}: {e['msg']}" for e in error.errors()]
         raise ConfigError("; ".join(problems)) from None
+
+
+def preset_or_file(text: str) -> str | Path:
+    """Return the name of a preset, or the path of a file."""
+    if text in get_args(Preprocess):
+        return text
+    if text.endswith(".json"):
+        return Path(text)
+    raise argparse.ArgumentTypeError(
+        f"expected {', '.join(get_args(Preprocess))} or a preprocessor_config.json, found {text!r}"
+    )
 
 
 def size(text: str) -> int | tuple[int, int]:

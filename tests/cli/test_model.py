@@ -1,5 +1,6 @@
 """`edged model set-metadata`: a model's file that says by itself how it is used."""
 
+import json
 import stat
 from pathlib import Path
 
@@ -44,6 +45,19 @@ def model_fixture(tmp_path: Path) -> Path:
     onnx.helper.set_model_props(content, {"author": "Ada"})
     onnx.save(content, str(path))
     return path
+
+
+def test_the_files_of_hugging_face_are_written_into_the_model(model: Path, tmp_path: Path) -> None:
+    preparation, labels = tmp_path / "preprocessor_config.json", tmp_path / "config.json"
+    normalized = {"do_normalize": True, "image_mean": [0.1, 0.2, 0.3], "image_std": [1, 2, 3]}
+    preparation.write_text(json.dumps({"size": 16, "do_rescale": True, **normalized}))
+    labels.write_text(json.dumps({"id2label": dict(enumerate(LABELS))}))
+
+    assert set_metadata(model, "--preprocess", preparation, "--labels", labels, "--std", "3,2,1") == 0
+
+    loaded = load_model(config.ModelConfig(path=model))
+    assert loaded.input == Input(16, 16, "rgb", 1 / 255, (0.1, 0.2, 0.3), (3, 2, 1), "stretch")
+    assert (loaded.labels, loaded.prepared_by) == (LABELS, "file")
 
 
 def test_the_file_says_what_was_written_and_needs_no_config(
@@ -129,7 +143,7 @@ def test_a_link_stays_a_link(model: Path, tmp_path: Path) -> None:
         (["--std", "0"], "--std: Input should be greater than 0"),
         (["--std", "1"], "its input has 3 channel(s), but std has 1 number(s)"),
         (["--color", "gray"], "its input has 3 channel(s), but color is gray"),
-        (["--preprocess", "imagenett"], "invalid choice: 'imagenett'"),
+        (["--preprocess", "imagenett"], "found 'imagenett'"),
         (["--name", ""], "--name: String should have at least 1 character"),
         (["--labels", "FOLDER/two.txt"], "two.txt: has 2 labels for the 5 classes of the model"),
         (["--labels", "FOLDER/none.txt"], "none.txt: cannot be read: No such file"),
