@@ -1,6 +1,7 @@
 """Small detectors with random weights in the layouts of real ones, as ONNX files."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -204,15 +205,19 @@ def yolo_with_suppression(file: DetectorFile) -> list[str]:
     return [file.add("Cast", reads=chosen, to=TensorProto.FLOAT)]
 
 
-def yolo_of_ultralytics(file: DetectorFile) -> list[str]:
-    """As `nms=True` of Ultralytics: rows of corners, scores and nothing else, of which the best stay, [n, 1]."""
+def yolo_of_ultralytics(file: DetectorFile, *, is_open: bool = False) -> list[str]:
+    """As `nms=True` of Ultralytics: rows of corners, scores and nothing else, of which the best stay, [n, 1].
+
+    `is_open`: as `dynamic=True`, too, where the end of nothing else is computed.
+    """
     corners, scores = corners_and_scores(file)
     parts = [file.add("Transpose", reads=part, perm=[0, 2, 1]) for part in (corners, scores)]
     rows = file.add("Transpose", reads=file.joined(parts, axis=1), perm=[0, 2, 1])
-    ends = (0, 4, 4 + CLASSES, 4 + CLASSES)
+    ends = [file.integers(number) for number in (0, 4, 4 + CLASSES, 4 + CLASSES)]
+    if is_open:
+        ends[3] = file.add("Gather", file.integers(2), reads=file.add("Shape", reads=rows), axis=0)
     boxes, scores, others = (
-        file.add("Slice", *(file.integers(number) for number in (begin, end, 2)), reads=rows)
-        for begin, end in pairwise(ends)
+        file.add("Slice", begin, end, file.integers(2), reads=rows) for begin, end in pairwise(ends)
     )
     best = file.add("ReduceMax", reads=scores, axes=[2], keepdims=1)
     label = file.add("Cast", reads=file.add("ArgMax", reads=scores, axis=2), to=TensorProto.FLOAT)
@@ -255,6 +260,7 @@ CHOOSING: dict[str, Callable[[DetectorFile], list[str]]] = {
     "rows": yolo_with_rows,
     "suppression": yolo_with_suppression,
     "ultralytics": yolo_of_ultralytics,
+    "ultralytics, open": partial(yolo_of_ultralytics, is_open=True),
 }
 
 

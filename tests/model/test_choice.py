@@ -97,8 +97,9 @@ def test_the_boxes_that_a_file_does_not_suppress_are_those_of_edged(tmp_path: Pa
     assert {each.box for each in found} == {tuple(corners[anchor].tolist()) for anchor in chosen}
 
 
-def test_a_file_of_ultralytics_with_suppression_gives_the_boxes_of_edged(tmp_path: Path) -> None:
-    path, x = choosing_file(tmp_path / "net.onnx", "ultralytics", ULTRALYTICS), noise()
+@pytest.mark.parametrize("name", ["ultralytics", "ultralytics, open"])
+def test_a_file_of_ultralytics_with_suppression_gives_the_boxes_of_edged(tmp_path: Path, name: str) -> None:
+    path, x = choosing_file(tmp_path / "net.onnx", name, ULTRALYTICS), noise()
     model = loaded(path, threshold=0.85, boxes={"most": 300})
 
     found = detector_of(model).boxes(reference.run(model.graph, x), Pixels())

@@ -5,14 +5,14 @@ objects. Before that their boxes and scores are tensors like those of other dete
 so in their own exports, which read the size of the whole picture as a second input: that goes with the end.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from edged.model.from_onnx.node import captured_by
 from edged.model.from_onnx.order import nodes_of
-from edged.model.from_onnx.tensors import PICTURES, inputs_of
+from edged.model.from_onnx.tensors import PICTURES, array_of, inputs_of
 
 CHOOSES = frozenset({"NonMaxSuppression", "TopK"})  # a file with neither is left as it is
 DEPENDS_ON_VALUES = CHOOSES | {"ArgMax", "Compress", "GatherElements", "GatherND", "NonZero", "Unique"}
@@ -59,7 +59,8 @@ def _chosen_from(graph: GraphProto, nodes: Sequence[NodeProto], shapes: Shapes) 
 
     None where layers with weights follow.
     """
-    computed = {name for name in _computed(graph, nodes) if not _is_empty(shapes.get(name))}
+    empty = _empty_slices(graph, nodes, shapes)
+    computed = {name for name in _computed(graph, nodes) if name not in empty and not _is_empty(shapes.get(name))}
     of_sizes = _computed_from(_sizes_of_pictures(graph), nodes)
     nodes = sorted(nodes, key=lambda node: not of_sizes.isdisjoint(_reads(node)))  # those of pictures alone first
     weighted = max(
@@ -115,12 +116,14 @@ def _is(node: NodeProto, kinds: Collection[str], computed: Collection[str]) -> b
     return node.op_type in kinds and any(name in computed for name in node.input)
 
 
-def _crossing(
-    nodes: Sequence[NodeProto], begin: int, computed: Collection[str], graph: GraphProto
-) -> tuple[str, ...]:
-    """Return the computed tensors that nodes before number `begin` write, and others or nobody read after it."""
+def _crossing(nodes: Sequence[NodeProto], begin: int, computed: Set[str], graph: GraphProto) -> tuple[str, ...]:
+    """Return the computed tensors that nodes before number `begin` write, and others or nobody read after it.
+
+    Who reads a shape alone, or nothing, computes nothing.
+    """
     written = [name for node in nodes[:begin] for name in node.output if name in computed]
-    read = {name for node in nodes[begin:] for name in _reads(node)} | {entry.name for entry in graph.output}
+    readers = [node for node in nodes[begin:] if not computed.isdisjoint(node.output)]
+    read = {name for node in readers for name in _reads(node)} | {entry.name for entry in graph.output}
     return tuple(name for name in written if name in read)
 
 
@@ -150,6 +153,31 @@ def _is_empty(shape: Sequence[int | str | None] | None) -> bool:
     Another axis of size 0 is one that the file leaves open, as some exporters write it.
     """
     return shape is not None and list(shape[-1:]) == [0]
+
+
+def _empty_slices(graph: GraphProto, nodes: Sequence[NodeProto], shapes: Shapes) -> set[str]:
+    """Return the outputs of slices that begin where their axis ends, however their end is computed.
+
+    So Ultralytics splits off values that a detector does not have, in files with open sizes.
+    """
+    constants = {tensor.name: tensor for tensor in graph.initializer}
+    for node in nodes:
+        if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
+            constants[node.output[0]] = node.attribute[0].t
+    empty = set()
+    for node in nodes:
+        if (
+            node.op_type != "Slice"
+            or len(node.input) != 4
+            or not {node.input[1], node.input[3]} <= constants.keys()
+        ):
+            continue
+        begins, axes = (array_of(constants[node.input[place]]).ravel().tolist() for place in (1, 3))
+        shape = shapes.get(node.input[0]) or []
+        sizes = [shape[axis] for axis in axes if -len(shape) <= axis < len(shape)]
+        if any(isinstance(size, int) and begin >= size for begin, size in zip(begins, sizes, strict=False)):
+            empty.add(node.output[0])
+    return empty
 
 
 def _may_be_pair(one: Sequence[int | str | None] | None, other: Sequence[int | str | None] | None) -> bool:
