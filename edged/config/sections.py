@@ -142,8 +142,8 @@ RESIZE = (
 )
 DECODE = (
     "Layout of a detector's outputs: yolox, yolo (version 5 and later), ssd, nanodet, picodet, ultraface, "
-    "fastestdet, detr, rtdetr (and D-FINE, RF-DETR), or boxes: scores and boxes as they are; auto: recognised by "
-    "their shapes. Without it as the file says, else auto"
+    "fastestdet, detr, rtdetr (and D-FINE, RF-DETR), centres (RT-DETR of Ultralytics), or boxes: scores and "
+    "boxes as they are; auto: recognised by their shapes. Without it as the file says, else auto"
 )
 SCORES = (
     "What the network's outputs are: probabilities; logits, which get a softmax (a single one a sigmoid); "
@@ -158,7 +158,7 @@ class BoxesConfig(Section):
     overlap: Share | None = Field(
         None,
         description="Intersection over union above which the box with the lower score is left out. Without it as "
-        "the file says, else 0.45, and 1 with decode: detr and rtdetr",
+        "the file says, else 0.45, and 1 with decode: detr, rtdetr and centres",
     )
     across: Across = Field("label", description="Boxes that are compared: those of one label, or all")
     most: int = Field(100, ge=1, le=1000, description="Most boxes of a picture, the best ones")

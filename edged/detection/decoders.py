@@ -140,6 +140,12 @@ def rtdetr(outputs: Outputs, size: Size, least: float) -> Candidates:
     return _at_centres(replace(best, scores=_sigmoid(best.scores)), boxes, size)
 
 
+def centres(outputs: Outputs, size: Size, least: float) -> Candidates:
+    """Scores and boxes as `rtdetr`, but after a sigmoid; or both in one table [queries, 4 + classes]."""
+    scores, boxes = scores_and_boxes(outputs) if len(outputs) == 2 else (outputs[0][:, BOX:], outputs[0][:, :BOX])
+    return _at_centres(best_of(scores, least), boxes, size)
+
+
 def _at_centres(best: Best, boxes: Floats, size: Size) -> Candidates:
     """Return candidates whose boxes are centres and sizes as shares of the input."""
     found = boxes[best.anchors]
@@ -281,5 +287,11 @@ DECODERS: Mapping[Decode, Decoder] = {
         overlap=1.0,
     ),
     "rtdetr": Decoder(rtdetr, _scores_of_pair, RECIPES["unit"], overlap=1.0),
+    "centres": Decoder(
+        centres,
+        lambda shapes: shapes[0][1] - BOX if len(shapes) == 1 else _scores_of_pair(shapes),
+        RECIPES["unit"],
+        overlap=1.0,
+    ),
     "boxes": Decoder(boxes, _scores_of_pair, RECIPES["unit"]),
 }

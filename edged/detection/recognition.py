@@ -19,7 +19,8 @@ class OutputFacts:
     shapes: of one frame, in the file's order. size: height and width of the input. is_decoded: arithmetic follows
     the last layer with weights, so that boxes are in pixels or shares. with_softmax: whether a softmax does, for
     each output. are_logits: whether neither that nor another function of numbers does. samples: whether it
-    reads features at positions that it computes, as attention with offsets does.
+    reads features at positions that it computes, as attention with offsets does. are_sigmoids: whether a sigmoid
+    is the last function of all outputs.
     """
 
     shapes: Shapes
@@ -28,6 +29,7 @@ class OutputFacts:
     with_softmax: tuple[bool, ...]
     are_logits: tuple[bool, ...]
     samples: bool = False
+    are_sigmoids: bool = False
 
 
 def recognised(facts: OutputFacts) -> Decode | None:
@@ -39,6 +41,8 @@ def fits(decode: Decode, facts: OutputFacts) -> bool:
     """Return whether the outputs have the shapes of this layout, whatever the operators before them are."""
     if decode in {"ssd", "detr", "rtdetr", "boxes"}:
         return _pair_in(facts) is not None
+    if decode == "centres":
+        return _pair_in(facts) is not None or _is_table_of_queries(facts)
     if decode == "yolo":
         return len(facts.shapes) == 1 and len(facts.shapes[0]) == 2 and facts.shapes[0][1] > BOX + 1
     return any(LAYOUTS[decode](replace(facts, is_decoded=is_decoded)) for is_decoded in (False, True))
@@ -120,12 +124,22 @@ def _is_rtdetr(facts: OutputFacts) -> bool:
     return pair is not None and facts.are_logits[pair.scores] and facts.samples
 
 
+def _is_centres(facts: OutputFacts) -> bool:
+    is_of_queries = _pair_in(facts) is not None or _is_table_of_queries(facts)
+    return is_of_queries and facts.are_sigmoids and facts.samples
+
+
+def _is_table_of_queries(facts: OutputFacts) -> bool:
+    return len(facts.shapes) == 1 and len(facts.shapes[0]) == 2 and facts.shapes[0][1] > BOX
+
+
 def _is_boxes(facts: OutputFacts) -> bool:
     pair = _pair_in(facts)
     return pair is not None and facts.is_decoded and not facts.are_logits[pair.scores]
 
 
 LAYOUTS: Mapping[Decode, Callable[[OutputFacts], bool]] = {  # the first that fits counts
+    "centres": _is_centres,
     "yolox": _is_yolox,
     "nanodet": _is_nanodet,
     "yolo": _is_yolo,

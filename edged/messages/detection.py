@@ -8,11 +8,12 @@ from edged.messages.message import Content, Count
 
 Task = Literal["classify", "detect"]
 Decode = Literal[
-    "yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "detr", "rtdetr", "boxes"
+    "yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "detr", "rtdetr", "centres", "boxes"
 ]
 DecodeWanted = Literal[
-    "auto", "yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "detr", "rtdetr", "boxes"
-]
+    "auto", "yolox", "yolo", "ssd", "nanodet", "picodet", "ultraface", "fastestdet", "detr", "rtdetr", "centres",
+    "boxes",
+]  # fmt: skip
 Across = Literal["label", "all"]
 DecodeKnownBy = Literal["config", "file", "network"]
 

@@ -10,6 +10,7 @@ from edged.detection.recognition import OutputFacts, fits, recognised
 from edged.errors import ModelError
 from edged.messages.detection import Decode, DecodeKnownBy, Task
 from edged.messages.preparation import RECIPES, Recipe
+from edged.model.activations import SIGMOID
 from edged.model.graph import (
     Activate,
     Add,
@@ -17,8 +18,10 @@ from edged.model.graph import (
     Concat,
     Conv,
     Dense,
+    Flatten,
     Graph,
     GridSample,
+    Join,
     NetworkOutput,
     OnHost,
     Operator,
@@ -26,7 +29,9 @@ from edged.model.graph import (
     QuantizedAdd,
     QuantizedConv,
     QuantizedDense,
+    Rearrange,
     Softmax,
+    Unflatten,
 )
 from edged.model.metadata import Metadata
 from edged.model.output_values import ON_HOST_UNCHANGED
@@ -51,10 +56,14 @@ def task_of(settings: config.ModelConfig, file: Metadata, properties: Mapping[st
 
 
 def recipe_of(layout: Layout | None, properties: Mapping[str, str]) -> Recipe:
-    """Return the usual preparation of pictures: that of the layout, or for its own files Ultralytics' one."""
+    """Return the usual preparation of pictures: that of the layout, or for its own files Ultralytics' one.
+
+    Ultralytics stretches the pictures of an RT-DETR.
+    """
     if layout is None:
         return DEFAULT
-    return RECIPES["yolo"] if is_of_ultralytics(properties) else DECODERS[layout[0]].recipe
+    is_of_yolo = is_of_ultralytics(properties) and layout[0] != "centres"
+    return RECIPES["yolo"] if is_of_yolo else DECODERS[layout[0]].recipe
 
 
 def layout_of(
@@ -125,7 +134,18 @@ def facts_of(graph: Graph, outputs: Sequence[NetworkOutput]) -> OutputFacts:
         with_softmax=tuple(any(isinstance(each, Softmax) for each in ending) for ending in endings),
         are_logits=tuple(not any(isinstance(each, Softmax | Activate) for each in ending) for ending in endings),
         samples=any(map(_samples, graph.operators)),
+        are_sigmoids=_ends_in_sigmoid(writers, graph.output),
     )
+
+
+def _ends_in_sigmoid(writers: Mapping[str, Operator], tensor: str) -> bool:
+    """Return whether all values of a tensor are those of a sigmoid, in whatever order."""
+    match writers.get(tensor):
+        case Activate(activation=activation):
+            return activation == SIGMOID
+        case (Rearrange() | Concat() | Join() | Flatten() | Unflatten()) as mover:
+            return all(_ends_in_sigmoid(writers, name) for name in mover.inputs)
+    return False
 
 
 def _samples(operator: Operator) -> bool:

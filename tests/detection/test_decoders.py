@@ -82,6 +82,14 @@ def rtdetr() -> list[Floats]:
     return [boxes, np.log(rows / (1 - rows))]
 
 
+def centres() -> list[Floats]:
+    return [scores(ANCHORS), rtdetr()[0]]
+
+
+def centres_in_a_table() -> list[Floats]:
+    return [np.concatenate(centres()[::-1], axis=1)]
+
+
 def fastestdet() -> list[Floats]:
     rows, columns = SIZE[0] // 16, SIZE[1] // 16
     maps = np.full((5 + CLASSES, rows, columns), 0.01, np.float32)
@@ -130,6 +138,8 @@ LAYOUTS: dict[str, tuple[Decode, Callable[[], list[Floats]]]] = {
     "fastestdet": ("fastestdet", fastestdet),
     "detr": ("detr", detr),
     "rtdetr": ("rtdetr", rtdetr),
+    "centres": ("centres", centres),
+    "centres in a table": ("centres", centres_in_a_table),
     "boxes in pixels": ("boxes", boxes_in_pixels),
     "boxes as shares": ("boxes", boxes_as_shares),
 }

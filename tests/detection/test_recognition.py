@@ -15,11 +15,12 @@ def facts(
     softmax_of: int | None = None,
     logits_of: int | None = None,
     samples: bool = False,
+    are_sigmoids: bool = False,
 ) -> OutputFacts:
     with_softmax, are_logits = (
         tuple(index == number for index in range(len(shapes))) for number in (softmax_of, logits_of)
     )
-    return OutputFacts(shapes, SIZE, is_decoded, with_softmax, are_logits, samples)
+    return OutputFacts(shapes, SIZE, is_decoded, with_softmax, are_logits, samples, are_sigmoids)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,9 @@ def facts(
         (facts((300, 4), (300, 91), logits_of=1, samples=True), "rtdetr"),  # RF-DETR
         (facts((300, 80), (300, 4), is_decoded=True, logits_of=1, samples=True), "boxes"),
         (facts((300, 80), (300, 4), is_decoded=True, logits_of=0), None),  # Conditional DETR: by its name alone
+        (facts((300, 4), (300, 80), samples=True, are_sigmoids=True), "centres"),  # RT-DETR of Ultralytics
+        (facts((300, 84), samples=True, are_sigmoids=True), "centres"),
+        (facts((300, 84), are_sigmoids=True), None),
         (facts((1000,)), None),
         (facts((300, 6), is_decoded=True), None),
         (facts((8400, 80), (8400, 4), (1,), is_decoded=True), None),
@@ -62,6 +66,9 @@ def test_what_outputs_are(found: OutputFacts, expected: Decode | None) -> None:
         ("ssd", ((10, 4), (11, 21)), False),
         ("detr", ((100, 92), (100, 4)), True),
         ("rtdetr", ((300, 91), (300, 4)), True),
+        ("centres", ((300, 84),), True),
+        ("centres", ((300, 4), (300, 80)), True),
+        ("centres", ((300, 4),), False),
         ("boxes", ((8400, 84),), False),
         ("yolox", ((8401, 85),), False),
         ("yolox", ((8500, 85),), False),

@@ -135,6 +135,17 @@ def rtdetr(file: DetectorFile) -> list[str]:
     return [file.add("Sigmoid", reads=boxes), logits]
 
 
+def centres(file: DetectorFile) -> list[str]:
+    """As RT-DETR of Ultralytics since 8.4: centres and sizes as shares, and scores [1, queries, classes]."""
+    boxes, logits = rtdetr(file)
+    return [boxes, file.add("Sigmoid", reads=logits)]
+
+
+def centres_in_a_table(file: DetectorFile) -> list[str]:
+    """As RT-DETR of Ultralytics before 8.4: [1, queries, 4 + classes]."""
+    return [file.joined(centres(file), axis=2)]
+
+
 def fastestdet(file: DetectorFile) -> list[str]:
     stride = 16
     objects, box = file.add("Sigmoid", reads=file.head(stride, 1)), file.head(stride, 4)
@@ -279,6 +290,8 @@ DETECTORS: dict[str, tuple[Callable[[DetectorFile], list[str]], Sequence[int]]] 
     "boxes": (boxes, STRIDES),
     "detr": (detr, STRIDES),
     "rtdetr": (rtdetr, STRIDES),
+    "centres": (centres, STRIDES),
+    "centres in a table": (centres_in_a_table, STRIDES),
     "fastestdet": (fastestdet, STRIDES),
     "nanodet": (nanodet, FOUR),
     "picodet": (picodet, FOUR),
