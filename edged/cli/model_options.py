@@ -159,11 +159,10 @@ def given_keys(arguments: argparse.Namespace) -> dict[str, Any]:
     keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels", "scores", "threshold",
             "task", "decode")  # fmt: skip
     given = {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
-    if isinstance(file := given.get("preprocess"), Path):
-        from edged.model.preparation_file import read_preparation
+    if isinstance(given.get("preprocess"), Path):
+        from edged.model.preparation_file import with_file_read
 
-        del given["preprocess"]
-        return {**read_preparation(file), **given}
+        return with_file_read(given)
     return given
 
 

@@ -19,6 +19,7 @@ from edged.messages import Box, Label, boxes_of, labels_of
 from edged.messages.preparation import IN_PYTHON, default_warning
 from edged.model.model_part import whole_model
 from edged.model.package import Model, is_file_name, load_model
+from edged.model.preparation_file import with_file_read
 from edged.model.scores import score_rule
 from edged.pictures.decode import read_picture
 from edged.pictures.prepare import placement, prepare
@@ -89,8 +90,8 @@ class ReadyModel:
         """Load an ONNX file, or a named model, and compare the device with the reference, once for each network.
 
         device, batch, precision, threads: as of a worker in the config. preparation: keys of the config's `model`,
-        such as `labels`, `preprocess`, `size`, `scores`. Warns if nothing says how pictures are prepared, or only
-        the network's answers say what its scores are.
+        such as `labels`, `preprocess` (also a `preprocessor_config.json`), `size`, `scores`. Warns if nothing says
+        how pictures are prepared, or only the network's answers say what its scores are.
 
         Raises ConfigError, ModelError, DeviceError.
         """
@@ -257,7 +258,7 @@ def _loaded(model: str | PathLike[str], preparation: Mapping[str, Any]) -> Model
     """Load a model. Raises ConfigError, ModelError."""
     name = str(model)
     source = "path" if is_file_name(name) else "name"
-    loaded = load_model(_section(config.ModelConfig, {source: name, **preparation}))
+    loaded = load_model(_section(config.ModelConfig, {source: name, **with_file_read(preparation)}))
     if loaded.prepared_by == "default" and not loaded.random_weights:
         warnings.warn(default_warning(loaded.input.described, IN_PYTHON), stacklevel=CALLER)
     if not loaded.detector and (rule := score_rule(loaded)).known_by == "answers":

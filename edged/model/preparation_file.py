@@ -17,6 +17,7 @@ from edged.messages.preparation import CENTER_CROP, Resize
 from edged.model.graph import Pair
 from edged.system.files import read_regular_file
 
+SUFFIX = ".json"
 MAX_BYTES = 4 * 2**20
 EXPECTED = "a preprocessor_config.json of transformers, or a config.json of timm"
 OF_TRANSFORMERS = frozenset({"image_mean", "do_normalize", "do_rescale", "image_processor_type"})
@@ -71,6 +72,19 @@ class TimmConfig(FilePart):
     std: ByChannel
     crop_pct: Annotated[float, Field(gt=0, le=1)] = CENTER_CROP[1] / CENTER_CROP[0]
     crop_mode: Literal["center", "squash", "border"] = "center"
+
+
+def with_file_read(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keys of the config's `model:`, with what the file says whose path is `preprocess`, if it is one.
+
+    Other keys take precedence. Raises ModelError.
+    """
+    given = dict(keys)
+    named = given.get("preprocess")
+    if isinstance(named, Path) or (isinstance(named, str) and named.endswith(SUFFIX)):
+        del given["preprocess"]
+        return {**read_preparation(Path(named)), **given}
+    return given
 
 
 def read_preparation(path: Path) -> dict[str, Any]:

@@ -192,6 +192,17 @@ def test_scores_that_are_not_finite_are_an_error(model: edged.Model) -> None:
         model.scores(np.array([0, np.nan], np.float32))
 
 
+def test_pictures_are_prepared_as_a_file_of_hugging_face_says(network: Path, tmp_path: Path) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (20, 30, 3), np.uint8)
+    described = tmp_path / "preprocessor_config.json"
+    described.write_text('{"do_normalize": true, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}')
+
+    with edged.Model(network, "numpy", preprocess=described) as of_file:
+        found = of_file(pixels)
+    with edged.Model(network, "numpy", scale=1 / 255, mean=(0.5,) * 3, std=(0.5,) * 3) as of_values:
+        np.testing.assert_array_equal(found, of_values(pixels))
+
+
 def test_a_default_preparation_is_a_warning_that_names_the_argument(network: Path) -> None:
     with pytest.warns(UserWarning, match="add `preprocess='imagenet'`") as warned:
         edged.Model(network, device="numpy")
