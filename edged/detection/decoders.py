@@ -60,10 +60,9 @@ def yolo(outputs: Outputs, size: Size, least: float) -> Candidates:
 
 
 def ssd(outputs: Outputs, size: Size, least: float) -> Candidates:
-    """Scores [anchors, 1 + classes], the first the background's, and boxes [anchors, 4] as shares of the input."""
-    scores, boxes = scores_and_boxes(outputs)
-    best = best_of(scores[:, 1:], least)
-    return best.with_boxes(boxes[best.anchors] * _sides(size))
+    """Scores [anchors, 1 + classes], the first the background's, and boxes as `boxes`."""
+    scores, corners = scores_and_boxes(outputs)
+    return _at_corners(best_of(scores[:, 1:], least), corners, size)
 
 
 def ultraface(outputs: Outputs, size: Size, least: float) -> Candidates:
@@ -158,7 +157,10 @@ def boxes(outputs: Outputs, size: Size, least: float) -> Candidates:
     They are shares if none reaches 2: a box of a picture in pixels does.
     """
     scores, corners = scores_and_boxes(outputs)
-    best = best_of(scores, least)
+    return _at_corners(best_of(scores, least), corners, size)
+
+
+def _at_corners(best: Best, corners: Floats, size: Size) -> Candidates:
     are_shares = np.abs(corners).max(initial=0) < 2
     return best.with_boxes(corners[best.anchors] * (_sides(size) if are_shares else np.float32(1)))
 

@@ -244,16 +244,18 @@ def _read(path: Path, size: Pair | None) -> tuple[str, KeptGraph]:
 def _read_onnx(path: Path, size: Pair | None) -> "tuple[OnnxFile, KeptGraph]":
     from edged.model.from_onnx.ends import takes_bytes
     from edged.model.from_onnx.file import read_file
+    from edged.model.from_onnx.normalized_input import normalizes_shares
     from edged.model.onnx_reader import read_network
 
     file = read_file(path)
     network = read_network(file, size)
     of_bytes = {f"{PREFIX}preprocess": "raw"} if takes_bytes(file) else {}
+    of_shares = {f"{PREFIX}preprocess": "unit"} if normalizes_shares(file.model.graph) else {}
     try:
         graph = simplify(network.graph)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
-    metadata = stated_preparation(file.metadata) | of_bytes | dict(file.metadata)
+    metadata = stated_preparation(file.metadata) | of_shares | of_bytes | dict(file.metadata)
     return file, KeptGraph(graph, metadata, network.contradictions, network.outputs)
 
 

@@ -241,6 +241,23 @@ def yolo_of_ultralytics(file: DetectorFile, *, is_open: bool = False) -> list[st
     return [file.add("Gather", anchors, reads=all_rows, axis=1)]
 
 
+def yolo_in_tables(file: DetectorFile) -> list[str]:
+    """As torchvision: boxes and scores of one picture, without a batch; the scores of boxes that stay, [n]."""
+    corners, scores = (file.add("Squeeze", file.integers(0), reads=part) for part in corners_and_scores(file))
+    above = file.add("Greater", file.weight(np.array(0.85, np.float32)), reads=scores)
+    places = file.add("NonZero", reads=above)
+    some_scores = file.add("GatherND", file.add("Transpose", reads=places), reads=scores)
+    anchors = file.add("Gather", file.weight(np.array(0)), reads=places, axis=0)
+    some_corners = file.add("Gather", anchors, reads=corners, axis=0)
+    numbers = [file.weight(np.array(number)) for number in (np.int64(100), np.float32(0.45))]
+    of_one_class = file.add("Unsqueeze", file.integers(0, 1), reads=some_scores)
+    boxes = file.add("Unsqueeze", file.integers(0), reads=some_corners)
+    chosen = file.add("NonMaxSuppression", of_one_class, *numbers, reads=boxes)
+    return [
+        file.add("Gather", file.add("Gather", file.weight(np.array(2)), reads=chosen, axis=1), reads=some_scores)
+    ]
+
+
 SIZES = "orig_target_sizes"  # the input of `with_sizes`: width and height of each whole picture
 
 
@@ -271,6 +288,7 @@ CHOOSING: dict[str, Callable[[DetectorFile], list[str]]] = {
     "rows": yolo_with_rows,
     "suppression": yolo_with_suppression,
     "ultralytics": yolo_of_ultralytics,
+    "tables": yolo_in_tables,
     "ultralytics, open": partial(yolo_of_ultralytics, is_open=True),
 }
 

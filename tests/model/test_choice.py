@@ -151,7 +151,7 @@ def test_onnxruntime_is_compared_before_the_choice_too(tmp_path: Path, name: str
     assert relative_error(found, expected) < 1e-5
 
 
-@pytest.mark.parametrize("name", CHOOSING)
+@pytest.mark.parametrize("name", sorted(CHOOSING.keys() - {"tables"}))  # those are of a single picture
 def test_a_file_may_leave_its_batch_open_as_a_size_of_0(tmp_path: Path, name: str) -> None:
     opened = onnx.load(str(path := choosing_file(tmp_path / "net.onnx", name)))
     for entry in (*opened.graph.input, *opened.graph.value_info):

@@ -11,6 +11,7 @@ import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from edged.model.from_onnx.node import captured_by
+from edged.model.from_onnx.normalized_input import constants_of
 from edged.model.from_onnx.order import nodes_of
 from edged.model.from_onnx.tensors import PICTURES, array_of, inputs_of
 
@@ -20,6 +21,7 @@ WITH_WEIGHTS = frozenset(
     {"Conv", "ConvInteger", "ConvTranspose", "Gemm", "MatMul", "MatMulInteger", "QLinearConv"}
 )
 BOX = 4  # numbers of a box
+PAIR = 2  # boxes and scores
 
 Shapes = Mapping[str, Sequence[int | str | None]]
 
@@ -34,7 +36,8 @@ def without_choice(model: ModelProto) -> tuple[ModelProto, tuple[str, ...]]:
     if not names:
         return model, ()
     outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shapes.get(name)) for name in names]
-    return _until(model, nodes, outputs), names
+    cut = _until(model, nodes, outputs)
+    return (_with_batch(cut) if len(names) == PAIR else cut), names
 
 
 def _until(model: ModelProto, nodes: Sequence[NodeProto], outputs: Sequence[ValueInfoProto]) -> ModelProto:
@@ -47,6 +50,21 @@ def _until(model: ModelProto, nodes: Sequence[NodeProto], outputs: Sequence[Valu
     cut.graph.input.extend(entry for entry in model.graph.input if entry.name in needed)
     cut.graph.output.extend(outputs)
     return cut
+
+
+def _with_batch(model: ModelProto) -> ModelProto:
+    """Return the model with a batch of one before tables of a single picture, as torchvision's detectors have."""
+    for entry in model.graph.output:
+        *rows, columns = entry.type.tensor_type.shape.dim or [None]
+        if len(rows) != 1 or not columns.dim_value:
+            continue
+        shape, batch = f"{entry.name}/shape", f"{entry.name}/batch"
+        model.graph.initializer.append(
+            helper.make_tensor(shape, TensorProto.INT64, [3], [1, -1, columns.dim_value])
+        )
+        model.graph.node.append(helper.make_node("Reshape", [entry.name, shape], [batch], batch))
+        entry.CopyFrom(helper.make_tensor_value_info(batch, TensorProto.FLOAT, [1, None, columns.dim_value]))
+    return model
 
 
 def suppresses(graph: GraphProto) -> bool:
@@ -160,10 +178,7 @@ def _empty_slices(graph: GraphProto, nodes: Sequence[NodeProto], shapes: Shapes)
 
     So Ultralytics splits off values that a detector does not have, in files with open sizes.
     """
-    constants = {tensor.name: tensor for tensor in graph.initializer}
-    for node in nodes:
-        if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
-            constants[node.output[0]] = node.attribute[0].t
+    constants = constants_of(graph)
     empty = set()
     for node in nodes:
         if (
