@@ -15,14 +15,8 @@ MAX_LABEL_BYTES = 4 * 2**20
 FORMS = "one label a line in the order of the classes, or JSON: a list, or an object of indexes and labels"
 CHARACTER = "character"  # property of RapidAI's files: classes, or a recogniser's characters, one a line
 BACKGROUND = frozenset({"background", "unused background", "none"})
-PARTS = (
-    "id2label",
-    "label2id",
-    "label_names",
-    NAMES,
-    "labels",
-    "classes",
-)  # of a larger object, such as a config.json
+# parts of a larger object, such as a config.json
+PARTS = ("id2label", "label2id", "label_names", NAMES, "labels", "classes")
 INDEXED = re.compile(r"(\d{1,9})(?:\s*[:,;=]\s*|\s+)(\S.*)", re.ASCII)
 WORDNET = re.compile(r"n\d{8}", re.ASCII)
 OPENS_VALUE = re.compile(r"""\s*(\{|\[\s*(["'\[]|\n))""")

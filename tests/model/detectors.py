@@ -228,7 +228,8 @@ def yolo_of_ultralytics(file: DetectorFile, *, is_open: bool = False) -> list[st
     if is_open:
         ends[3] = file.add("Gather", file.integers(2), reads=file.add("Shape", reads=rows), axis=0)
     boxes, scores, others = (
-        file.add("Slice", begin, end, file.integers(2), reads=rows) for begin, end in pairwise(ends)
+        file.add("Slice", begin, end, file.integers(2), *([file.integers(1)] if is_open else []), reads=rows)
+        for begin, end in pairwise(ends)
     )
     best = file.add("ReduceMax", reads=scores, axes=[2], keepdims=1)
     label = file.add("Cast", reads=file.add("ArgMax", reads=scores, axis=2), to=TensorProto.FLOAT)

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from edged import config
+from edged.errors import ModelError
 from edged.model.package import load_model
 from tests.model.onnx_files import Network
 
@@ -45,6 +47,16 @@ def test_anything_else_says_nothing_of_the_pictures(
     path = network(tmp_path / "net.onnx", means, divides=divides)
 
     assert load_model(config.ModelConfig(path=path)).prepared_by == "default"
+
+
+def test_a_damaged_node_is_reported_with_its_place(tmp_path: Path) -> None:
+    path = network(tmp_path / "net.onnx", MEANS)
+    content = onnx.load(str(path))
+    del content.graph.node[0].output[:]
+    onnx.save(content, str(path))
+
+    with pytest.raises(ModelError, match=r"net\.onnx: node"):
+        load_model(config.ModelConfig(path=path))
 
 
 def test_what_the_config_says_takes_precedence(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from edged.model.from_onnx.node import captured_by
-from edged.model.from_onnx.normalized_input import constants_of
+from edged.model.from_onnx.normalized_input import constants_of, values_of
 from edged.model.from_onnx.order import nodes_of
-from edged.model.from_onnx.tensors import PICTURES, array_of, inputs_of
+from edged.model.from_onnx.tensors import PICTURES, inputs_of
 
 CHOOSES = frozenset({"NonMaxSuppression", "TopK"})  # a file with neither is left as it is
 DEPENDS_ON_VALUES = CHOOSES | {"ArgMax", "Compress", "GatherElements", "GatherND", "NonZero", "Unique"}
@@ -22,6 +22,8 @@ WITH_WEIGHTS = frozenset(
 )
 BOX = 4  # numbers of a box
 PAIR = 2  # boxes and scores
+MOST_AXES = 8
+SLICE_INPUTS, ENDS = 4, 2  # a Slice reads a tensor, begins, ends, axes, and perhaps steps
 
 Shapes = Mapping[str, Sequence[int | str | None]]
 
@@ -179,20 +181,21 @@ def _empty_slices(graph: GraphProto, nodes: Sequence[NodeProto], shapes: Shapes)
     So Ultralytics splits off values that a detector does not have, in files with open sizes.
     """
     constants = constants_of(graph)
-    empty = set()
-    for node in nodes:
-        if (
-            node.op_type != "Slice"
-            or len(node.input) != 4
-            or not {node.input[1], node.input[3]} <= constants.keys()
-        ):
-            continue
-        begins, axes = (array_of(constants[node.input[place]]).ravel().tolist() for place in (1, 3))
-        shape = shapes.get(node.input[0]) or []
-        sizes = [shape[axis] for axis in axes if -len(shape) <= axis < len(shape)]
-        if any(isinstance(size, int) and begin >= size for begin, size in zip(begins, sizes, strict=False)):
-            empty.add(node.output[0])
-    return empty
+    slices = [node for node in nodes if node.op_type == "Slice" and len(node.input) >= SLICE_INPUTS]
+    return {name for node in slices if _begins_at_the_end(node, shapes, constants) for name in node.output}
+
+
+def _begins_at_the_end(node: NodeProto, shapes: Shapes, constants: Mapping[str, TensorProto]) -> bool:
+    """Return whether a slice that goes forward begins at or beyond the end of an axis of known size."""
+    source, begins, axes, *steps = (node.input[number] for number in range(len(node.input)) if number != ENDS)
+    if steps and min(values_of(constants.get(steps[0]), MOST_AXES), default=0) < 1:
+        return False
+    shape = shapes.get(source) or []
+    for begin, axis in zip(*(values_of(constants.get(name), MOST_AXES) for name in (begins, axes)), strict=False):
+        size = shape[int(axis)] if -len(shape) <= axis < len(shape) else None
+        if isinstance(size, int) and begin >= size:
+            return True
+    return False
 
 
 def _may_be_pair(one: Sequence[int | str | None] | None, other: Sequence[int | str | None] | None) -> bool:

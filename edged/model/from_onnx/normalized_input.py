@@ -1,10 +1,12 @@
 """Recognise networks that normalize their pictures themselves: torchvision's detectors, and exports like them."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
 import onnx
 from onnx import GraphProto, NodeProto, TensorProto
 
+from edged.errors import ModelError
 from edged.model.from_onnx.order import nodes_of
 from edged.model.from_onnx.tensors import array_of, inputs_of
 
@@ -27,7 +29,7 @@ def normalizes_shares(graph: GraphProto) -> bool:
         if node.op_type in MOVES:
             tensors.update(node.output)
             continue
-        return _subtracts_shares(node, constants) and _divides_by_color(node.output[0], nodes, constants)
+        return _subtracts_shares(node, constants) and _are_divided_by_color(node.output, nodes, constants)
     return False
 
 
@@ -37,8 +39,18 @@ def constants_of(graph: GraphProto) -> dict[str, TensorProto]:
     for node in graph.node:
         for attribute in node.attribute:
             if node.op_type == "Constant" and attribute.type == onnx.AttributeProto.TENSOR:
-                constants[node.output[0]] = attribute.t
+                constants.update(dict.fromkeys(node.output, attribute.t))
     return constants
+
+
+def values_of(tensor: TensorProto | None, most: int) -> tuple[float, ...]:
+    """Return the values of a constant with at most so many; none for others, and for a damaged one."""
+    if tensor is None or prod(tensor.dims) > most:
+        return ()
+    try:
+        return tuple(array_of(tensor).ravel().tolist())
+    except ModelError:  # which is reported when its node is read
+        return ()
 
 
 def _subtracts_shares(node: NodeProto, constants: Constants) -> bool:
@@ -46,14 +58,12 @@ def _subtracts_shares(node: NodeProto, constants: Constants) -> bool:
     return bool(means) and all(0 < mean < 1 for mean in means)
 
 
-def _divides_by_color(tensor: str, nodes: Sequence[NodeProto], constants: Constants) -> bool:
-    return any(
-        node.op_type == "Div" and node.input[0] == tensor and bool(_by_color(node, constants)) for node in nodes
-    )
+def _are_divided_by_color(tensors: Sequence[str], nodes: Sequence[NodeProto], constants: Constants) -> bool:
+    readers = [node for node in nodes if node.op_type == "Div" and list(node.input[:1]) == list(tensors)]
+    return any(_by_color(node, constants) for node in readers)
 
 
 def _by_color(node: NodeProto, constants: Constants) -> tuple[float, ...]:
     """Return the values of the second input, if that is constant and has one for each colour; else none."""
-    tensor = constants.get(node.input[1]) if len(node.input) == 2 else None
-    values = array_of(tensor).ravel().tolist() if tensor is not None and len(tensor.dims) <= 4 else []
-    return tuple(values) if len(values) == COLORS else ()
+    values = values_of(constants.get(node.input[1]), COLORS) if len(node.input) == 2 else ()
+    return values if len(values) == COLORS else ()
