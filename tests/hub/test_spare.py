@@ -35,8 +35,23 @@ def spare() -> Iterator[Spare]:
 
 def processes() -> list[psutil.Process]:
     """Return the live children of this process that the test has started."""
-    children = set(psutil.Process().children()) - others
-    return [each for each in children if each.status() != psutil.STATUS_ZOMBIE]
+    return [each for each in set(psutil.Process().children()) - others if is_alive(each)]
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Return whether it runs; it may end, and its parent wait for it, while we ask."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def command(process: psutil.Process) -> list[str]:
+    """Return its command line; empty if it has ended meanwhile."""
+    try:
+        return process.cmdline()
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return []
 
 
 def test_a_child_that_starts_takes_the_spare_and_without_one_starts_by_itself(
@@ -125,7 +140,7 @@ def test_a_worker_that_hangs_is_replaced_by_the_spare(tmp_path: Path, caplog: py
         next(each for each in processes() if each.cmdline()[3:5] == ["worker", "0"]).kill()
 
         def is_replaced() -> bool:
-            seen.update(" ".join(each.cmdline()) for each in processes() if "--on-request" in each.cmdline())
+            seen.update(" ".join(found) for found in map(command, processes()) if "--on-request" in found)
             return "held a job past its deadline and was killed" in caplog.text
 
         eventually(is_replaced)
