@@ -158,12 +158,9 @@ def given_keys(arguments: argparse.Namespace) -> dict[str, Any]:
     """
     keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels", "scores", "threshold",
             "task", "decode")  # fmt: skip
-    given = {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
-    if isinstance(given.get("preprocess"), Path):
-        from edged.model.preparation_file import with_file_read
+    from edged.model.preparation_file import with_file_read
 
-        return with_file_read(given)
-    return given
+    return with_file_read({key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None})
 
 
 def validated(**keys: Any) -> config.ModelConfig:

@@ -143,7 +143,8 @@ def _mean_and_std(said: TransformersProcessor) -> tuple[tuple[float, ...], tuple
         return (0.0,) * 3, (1.0,) * 3
     if said.image_mean is None or said.image_std is None:
         raise ModelError(
-            "do_normalize: image_mean and image_std are not both there; give --mean and --std as options"
+            "do_normalize: image_mean and image_std are not both there; "
+            "give --mean and --std in place of this file"
         )
     return said.image_mean, said.image_std
 

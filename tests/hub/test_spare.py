@@ -50,7 +50,7 @@ def command(process: psutil.Process) -> list[str]:
     """Return its command line; empty if it has ended meanwhile."""
     try:
         return process.cmdline()
-    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+    except psutil.NoSuchProcess:
         return []
 
 
