@@ -168,6 +168,20 @@ def test_an_operator_on_the_host_divides_a_network_into_two_launches(
     assert_same_in_one_launch(runtime, random_images(model.input))
 
 
+def test_a_long_network_is_divided_into_launches_of_equal_length(
+    cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(composition, "MOST_LAYERS", 5)
+    runtime = Runtime(ModelPart(SMALL, RGB), cpu, batch=2, cache=programs_directory)
+
+    lengths = [len(each.kernels) for each in runtime._composer._compositions]
+
+    assert sum(lengths) == runtime.kernels
+    assert len(lengths) == -(-runtime.kernels // 5) > 1
+    assert max(lengths) - min(lengths) <= 1
+    assert_same_in_one_launch(runtime, random_images(RGB, 2))
+
+
 @pytest.mark.deep
 def test_weights_may_need_several_buffers(
     cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
