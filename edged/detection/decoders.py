@@ -1,50 +1,50 @@
-"""Decode the outputs of detectors, a function for each layout.
+"""Decode the outputs of detectors, a function for each layout; `distances.py` and `anchors.py` have some of them.
 
 Each takes the outputs of one frame in the file's order and shapes, the input's size (height, width), and the least
 score: anchors whose best class stays below it are left out before anything else is computed for them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 
-from edged.detection.candidates import (
-    Best,
-    Candidates,
-    Floats,
-    around_centres,
-    best_of,
-    best_of_objects,
-    cells,
-    grid,
+from edged.detection.anchors import classes_beside_anchors, ultraface, yolov5, yolov7
+from edged.detection.candidates import Best, Candidates, Floats, around_centres, best_of, best_of_objects, grid
+from edged.detection.distances import BINS, classes_by_stride, distances, nanodet, picodet
+from edged.detection.outputs import (
+    BOX,
+    STRIDES,
+    Outputs,
+    Shapes,
+    Size,
+    as_pixels,
+    exponential,
+    logit,
+    of_all_cells,
+    pair_of,
+    scores_and_boxes,
+    sigmoid,
 )
 from edged.messages.detection import Decode
 from edged.messages.preparation import RECIPES, Recipe
 
-Outputs = Sequence[Floats]
-Shapes = Sequence[tuple[int, ...]]
-Size = tuple[int, int]
-
-BOX = 4  # numbers of a box
-STRIDES = (8, 16, 32)
-STRIDES_OF_4 = (8, 16, 32, 64)
-LARGEST_LOGARITHM = np.float32(10)  # of a box's size in strides: larger than every picture
 OVERLAP = 0.45  # intersection over union from which a box is suppressed
-BINS = 8  # of a side's distance, of NanoDet-Plus and PicoDet
 OBJECT_POWER, CLASS_POWER = 0.6, 0.4  # of FastestDet's scores
-FACE_SIDES = ((10, 16, 24), (32, 48), (64, 96), (128, 192, 256))  # of UltraFace's anchors, by stride
-FACE_VARIANCES = 0.1, 0.2  # of centres and of sizes (Liu et al., SSD, 2016)
 
 
 def yolox(outputs: Outputs, size: Size, least: float) -> Candidates:
-    """[anchors, 5 + classes]: centre and logarithm of the size, in strides, objectness, classes (Ge, 2021)."""
-    (rows,) = outputs
+    """[anchors, 5 + classes]: centre and logarithm of the size, in strides, objectness, classes (Ge, 2021).
+
+    Or [5 + classes, rows, columns] for each stride.
+    """
+    rows = outputs[0] if len(outputs) == 1 else of_all_cells(outputs).T
     best = best_of_objects(rows[:, 4], rows[:, 5:], least)
     points, steps = grid(*size, STRIDES)
     found, step = rows[best.anchors], steps[best.anchors]
-    return best.with_boxes(around_centres(points[best.anchors] + found[:, :2] * step, _exp(found[:, 2:4]) * step))
+    return best.with_boxes(
+        around_centres(points[best.anchors] + found[:, :2] * step, exponential(found[:, 2:4]) * step)
+    )
 
 
 def yolo(outputs: Outputs, size: Size, least: float) -> Candidates:
@@ -65,33 +65,6 @@ def ssd(outputs: Outputs, size: Size, least: float) -> Candidates:
     return _at_corners(best_of(scores[:, 1:], least), corners, size)
 
 
-def ultraface(outputs: Outputs, size: Size, least: float) -> Candidates:
-    """Scores [anchors, 2] of background and face, and boxes [anchors, 4] beside UltraFace's own anchors."""
-    scores, encoded = scores_and_boxes(outputs)
-    best = best_of(scores[:, 1:], least)
-    anchors, found = face_anchors(size)[best.anchors], encoded[best.anchors]
-    of_centres, of_sizes = FACE_VARIANCES
-    centres = anchors[:, :2] + found[:, :2] * of_centres * anchors[:, 2:]
-    sizes = anchors[:, 2:] * _exp(found[:, 2:] * of_sizes)
-    return best.with_boxes(around_centres(centres, sizes) * _sides(size))
-
-
-@cache
-def face_anchors(size: Size) -> Floats:
-    """Return UltraFace's anchors [n, 4] as shares of the input: centre (x, y), width, height; each at most 1."""
-    height, width = size
-    anchors = []
-    for stride, sides, (rows, columns) in zip(
-        STRIDES_OF_4, FACE_SIDES, cells(height, width, STRIDES_OF_4), strict=True
-    ):
-        y, x = np.mgrid[:rows, :columns].astype(np.float32) + np.float32(0.5)
-        across, down = x * stride / width, y * stride / height
-        each = [np.stack([across, down, np.full_like(x, side / width), np.full_like(x, side / height)], -1)
-                for side in sides]  # fmt: skip
-        anchors.append(np.stack(each, axis=2).reshape(-1, BOX))
-    return np.concatenate(anchors).clip(0, 1)
-
-
 def fastestdet(outputs: Outputs, size: Size, least: float) -> Candidates:
     """[1 + 4 + classes, rows, columns]: objectness, box and classes of each cell (FastestDet, 2022)."""
     (maps,) = outputs
@@ -101,27 +74,12 @@ def fastestdet(outputs: Outputs, size: Size, least: float) -> Candidates:
     found = flat[1:5, best.anchors].T
     cell = np.stack([best.anchors % columns, best.anchors // columns], axis=1).astype(np.float32)
     centres = np.asarray((cell + np.tanh(found[:, :2])) / (columns, rows), np.float32)
-    sizes = _sigmoid(found[:, 2:])
-    return best.with_boxes(around_centres(centres, sizes) * _sides(size))
+    sizes = sigmoid(found[:, 2:])
+    return best.with_boxes(around_centres(centres, sizes) * as_pixels(size))
 
 
 def _fastestdet_score(objects: Floats, classes: Floats) -> Floats:
     return np.asarray(classes**CLASS_POWER * objects**OBJECT_POWER, np.float32)
-
-
-def nanodet(outputs: Outputs, size: Size, least: float) -> Candidates:
-    """[anchors, classes + 4 · 8]: scores, and the shares of 8 distances for each side (Li et al., 2020)."""
-    (rows,) = outputs
-    sides = BOX * BINS
-    return _by_distances(rows[:, :-sides], rows[:, -sides:], grid(*size, STRIDES_OF_4), least)
-
-
-def picodet(outputs: Outputs, size: Size, least: float) -> Candidates:
-    """For each stride scores [anchors, classes] and distances [anchors, 4 · 8], in any order (Yu et al., 2021)."""
-    sides = [each for each in outputs if each.shape[1] == BOX * BINS]
-    scores = [each for each in outputs if each.shape[1] != BOX * BINS]
-    points = grid(*size, STRIDES_OF_4, offset=0.5)
-    return _by_distances(_by_stride(scores), _by_stride(sides), points, least)
 
 
 def detr(outputs: Outputs, size: Size, least: float) -> Candidates:
@@ -135,8 +93,8 @@ def detr(outputs: Outputs, size: Size, least: float) -> Candidates:
 def rtdetr(outputs: Outputs, size: Size, least: float) -> Candidates:
     """Logits [queries, classes], and boxes [queries, 4]: centres and sizes as shares (Zhao et al., 2023)."""
     logits, boxes = scores_and_boxes(outputs)
-    best = best_of(logits, _logit(least))
-    return _at_centres(replace(best, scores=_sigmoid(best.scores)), boxes, size)
+    best = best_of(logits, logit(least))
+    return _at_centres(replace(best, scores=sigmoid(best.scores)), boxes, size)
 
 
 def centres(outputs: Outputs, size: Size, least: float) -> Candidates:
@@ -148,7 +106,7 @@ def centres(outputs: Outputs, size: Size, least: float) -> Candidates:
 def _at_centres(best: Best, boxes: Floats, size: Size) -> Candidates:
     """Return candidates whose boxes are centres and sizes as shares of the input."""
     found = boxes[best.anchors]
-    return best.with_boxes(around_centres(found[:, :2], found[:, 2:]) * _sides(size))
+    return best.with_boxes(around_centres(found[:, :2], found[:, 2:]) * as_pixels(size))
 
 
 def boxes(outputs: Outputs, size: Size, least: float) -> Candidates:
@@ -162,78 +120,7 @@ def boxes(outputs: Outputs, size: Size, least: float) -> Candidates:
 
 def _at_corners(best: Best, corners: Floats, size: Size) -> Candidates:
     are_shares = np.abs(corners).max(initial=0) < 2
-    return best.with_boxes(corners[best.anchors] * (_sides(size) if are_shares else np.float32(1)))
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Which of two outputs are scores and boxes. is_turned: scores are [classes, anchors]."""
-
-    scores: int
-    boxes: int
-    is_turned: bool = False
-
-    def classes(self, shapes: Shapes) -> int:
-        """Return the columns of the scores, which are the rows of turned ones."""
-        return shapes[self.scores][0 if self.is_turned else 1]
-
-
-def pair_of(shapes: Shapes) -> Pair | None:
-    """Return how two outputs are boxes, which have four columns, and scores of the same anchors; else None.
-
-    Of two that could be the boxes the second one is.
-    """
-    for scores, boxes in ((0, 1), (1, 0)):
-        match shapes[scores], shapes[boxes]:
-            case (rows, columns), (anchors, numbers) if (
-                numbers == BOX and anchors > 1 and anchors in {rows, columns}
-            ):
-                return Pair(scores, boxes, rows != anchors)
-    return None
-
-
-def scores_and_boxes(outputs: Outputs) -> tuple[Floats, Floats]:
-    """Return both outputs, whatever their order: scores [anchors, classes] and boxes [anchors, 4]."""
-    pair = pair_of([output.shape for output in outputs])
-    assert pair, "recognised"  # noqa: S101
-    scores = outputs[pair.scores]
-    return scores.T if pair.is_turned else scores, outputs[pair.boxes]
-
-
-def _by_distances(scores: Floats, sides: Floats, points: tuple[Floats, Floats], least: float) -> Candidates:
-    """Return boxes whose sides lie at mean distances from points: the means of 8 shares, in strides."""
-    best = best_of(scores, least)
-    logits = sides[best.anchors].reshape(-1, BOX, BINS)
-    shares = np.exp(logits - logits.max(axis=2, keepdims=True))
-    means = shares @ np.arange(BINS, dtype=np.float32) / shares.sum(axis=2)
-    centres, steps = (each[best.anchors] for each in points)
-    left_top, right_bottom = means[:, :2] * steps, means[:, 2:] * steps
-    return best.with_boxes(np.concatenate([centres - left_top, centres + right_bottom], axis=1))
-
-
-def _exp(logarithms: Floats) -> Floats:
-    """Return e to the power of these, of which none becomes infinite."""
-    return np.exp(np.minimum(logarithms, LARGEST_LOGARITHM))
-
-
-def _sigmoid(numbers: Floats) -> Floats:
-    return np.asarray((1 + np.tanh(numbers / 2)) / 2, np.float32)
-
-
-def _logit(share: float) -> float:
-    """Return the number whose sigmoid this is: infinite for 0 and 1."""
-    with np.errstate(divide="ignore"):
-        return float(np.log(share) - np.log1p(-share))
-
-
-def _by_stride(outputs: Outputs) -> Floats:
-    """Join outputs of several strides: the finest grid, which has the most cells, first."""
-    return np.concatenate(sorted(outputs, key=len, reverse=True))
-
-
-def _sides(size: Size) -> Floats:
-    height, width = size
-    return np.array([width, height, width, height], np.float32)
+    return best.with_boxes(corners[best.anchors] * (as_pixels(size) if are_shares else np.float32(1)))
 
 
 @dataclass(frozen=True)
@@ -251,6 +138,10 @@ class Decoder:
     overlap: float = OVERLAP
 
 
+def _classes_of_yolox(shapes: Shapes) -> int:
+    return shapes[0][1 if len(shapes) == 1 else 0] - 5
+
+
 def _classes_of_yolo(shapes: Shapes) -> int:
     (shape,) = shapes
     return min(shape) - BOX if shape[0] < shape[1] else shape[1] - 5
@@ -263,7 +154,7 @@ def _scores_of_pair(shapes: Shapes) -> int:
 
 
 DECODERS: Mapping[Decode, Decoder] = {
-    "yolox": Decoder(yolox, lambda shapes: shapes[0][1] - 5, RECIPES["yolox"]),
+    "yolox": Decoder(yolox, _classes_of_yolox, RECIPES["yolox"]),
     "yolo": Decoder(yolo, _classes_of_yolo, RECIPES["yolo"]),
     "ssd": Decoder(ssd, lambda shapes: _scores_of_pair(shapes) - 1, RECIPES["ssd"]),
     "nanodet": Decoder(
@@ -282,6 +173,9 @@ DECODERS: Mapping[Decode, Decoder] = {
     "fastestdet": Decoder(
         fastestdet, lambda shapes: shapes[0][0] - 5, Recipe("stretch", "bgr", 1 / 255, (0.0,), (1.0,))
     ),
+    "distances": Decoder(distances, classes_by_stride, RECIPES["yolo"]),
+    "yolov5": Decoder(yolov5, classes_beside_anchors, RECIPES["yolo"]),
+    "yolov7": Decoder(yolov7, classes_beside_anchors, RECIPES["yolo"]),
     "detr": Decoder(
         detr,
         lambda shapes: _scores_of_pair(shapes) - 1,

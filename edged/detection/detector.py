@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.detection.candidates import Candidates, Floats, beside
-from edged.detection.decoders import DECODERS, Outputs, Shapes, Size
+from edged.detection.decoders import DECODERS
+from edged.detection.outputs import Outputs, Shapes, Size
 from edged.messages.detection import Across, Decode, DecodeKnownBy, FoundBox
 
 FAINT = 0.1  # least score of a box by which a tracker continues a track (Zhang et al., ByteTrack, 2022)

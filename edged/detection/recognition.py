@@ -3,12 +3,22 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from edged.detection.anchors import ANCHORS, face_anchors
 from edged.detection.candidates import count_cells
-from edged.detection.decoders import BINS, BOX, STRIDES, STRIDES_OF_4, Pair, Shapes, Size, face_anchors, pair_of
+from edged.detection.distances import BINS
+from edged.detection.outputs import (
+    BOX,
+    STRIDES,
+    STRIDES_OF_4,
+    Pair,
+    Shapes,
+    Size,
+    maps_by_stride,
+    pair_of,
+)
 from edged.messages.detection import Decode
 
 MOST_CHANNELS_FIRST = 1024  # channels of [channels, anchors], of which there are more
-ANCHORS = 3  # of YOLOv5 and YOLOv7, a cell
 STRIDES_OF_YOLO = (STRIDES, STRIDES_OF_4, (16, 32), (4, 8, 16, 32))  # the last two: tiny networks, and P2
 
 
@@ -37,19 +47,60 @@ def recognised(facts: OutputFacts) -> Decode | None:
     return next((decode for decode, fits in LAYOUTS.items() if fits(facts)), None)
 
 
+def are_beside_anchors(facts: OutputFacts) -> bool:
+    """Return whether these are boxes beside anchors, which no network has in its file: `yolov5` or `yolov7`."""
+    return _fit_anchors(facts) and (facts.are_sigmoids or all(facts.are_logits))
+
+
 def fits(decode: Decode, facts: OutputFacts) -> bool:
     """Return whether the outputs have the shapes of this layout, whatever the operators before them are."""
     if decode in {"ssd", "detr", "rtdetr", "boxes"}:
         return _pair_in(facts) is not None
     if decode == "centres":
         return _pair_in(facts) is not None or _is_table_of_queries(facts)
+    if decode in {"yolov5", "yolov7"}:
+        return _fit_anchors(facts)
+    if decode == "distances":
+        return _fit_distances(facts)
     if decode == "yolo":
         return len(facts.shapes) == 1 and len(facts.shapes[0]) == 2 and facts.shapes[0][1] > BOX + 1
     return any(LAYOUTS[decode](replace(facts, is_decoded=is_decoded)) for is_decoded in (False, True))
 
 
 def _is_yolox(facts: OutputFacts) -> bool:
-    return not facts.is_decoded and _is_table(facts, STRIDES, 5)
+    match _channels_of_stride(facts):
+        case (channels,):
+            return channels > BOX + 1 and not are_beside_anchors(facts)
+    return not facts.is_decoded and _is_table(facts, STRIDES, BOX + 1)
+
+
+def _is_distances(facts: OutputFacts) -> bool:
+    """Return whether distances come first, and then scores: both could be logits of either."""
+    groups = maps_by_stride(facts.shapes, facts.size)
+    return _fit_distances(facts) and all(
+        facts.are_logits[sides] and not facts.are_logits[scores] for sides, scores, *_ in groups
+    )
+
+
+def _fit_distances(facts: OutputFacts) -> bool:
+    match _channels_of_stride(facts):
+        case (sides, _) | (sides, _, 1):
+            return sides % BOX == 0
+    return False
+
+
+def _fit_anchors(facts: OutputFacts) -> bool:
+    match _channels_of_stride(facts):
+        case (channels,):
+            return channels % ANCHORS == 0 and channels // ANCHORS > BOX + 1
+    return False
+
+
+def _channels_of_stride(facts: OutputFacts) -> tuple[int, ...]:
+    """Return the channels of the maps of a stride; nothing if they are others for another stride."""
+    groups = maps_by_stride(facts.shapes, facts.size)
+    channels = {tuple(facts.shapes[number][0] for number in group) for group in groups}
+    return channels.pop() if len(channels) == 1 else ()
 
 
 def _is_nanodet(facts: OutputFacts) -> bool:
@@ -140,6 +191,7 @@ def _is_boxes(facts: OutputFacts) -> bool:
 
 LAYOUTS: Mapping[Decode, Callable[[OutputFacts], bool]] = {  # the first that fits counts
     "centres": _is_centres,
+    "distances": _is_distances,
     "yolox": _is_yolox,
     "nanodet": _is_nanodet,
     "yolo": _is_yolo,

@@ -6,7 +6,7 @@ from math import prod
 from edged import config
 from edged.detection.decoders import DECODERS
 from edged.detection.detector import BoxLimits, Detector
-from edged.detection.recognition import OutputFacts, fits, recognised
+from edged.detection.recognition import OutputFacts, are_beside_anchors, fits, recognised
 from edged.errors import ModelError
 from edged.messages.detection import Decode, DecodeKnownBy, Task
 from edged.messages.preparation import RECIPES, Recipe
@@ -83,6 +83,11 @@ def layout_of(
     if wanted == "auto":
         if found := recognised(facts):
             return found, "network"
+        if are_beside_anchors(facts):
+            raise ModelError(
+                f"{_described(outputs)}: boxes beside anchors, whose sizes are not in the file; say "
+                "decode: yolov5, also for YOLOv7-tiny, or decode: yolov7"
+            )
         raise ModelError(f"{_described(outputs)}; {CLASSIFIES}, {DETECTS}")
     if not fits(wanted, facts):
         raise ModelError(f"{_described(outputs)}, which does not fit decode: {wanted}; leave decode out")

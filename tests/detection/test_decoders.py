@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from edged.detection.anchors import face_anchors
 from edged.detection.candidates import Candidates
-from edged.detection.decoders import DECODERS, face_anchors
+from edged.detection.decoders import DECODERS
 from edged.messages.detection import Decode
 
 Floats = NDArray[np.float32]
@@ -34,6 +35,44 @@ def yolox() -> list[Floats]:
     rows[:, 4] = 0.9
     rows[PLACE, :4] = CENTRE[0] / 8 - 5, CENTRE[1] / 8 - 2, *np.log(np.array(SIDES) / 8)
     return [rows]
+
+
+def as_maps(table: Floats) -> list[Floats]:
+    """[anchors, numbers] as [numbers, rows, columns] for each stride."""
+    parts = np.split(table.T, [96, 96 + 24], axis=1)
+    return [
+        np.ascontiguousarray(part.reshape(-1, 64 // stride, 96 // stride))
+        for part, stride in zip(parts, (8, 16, 32), strict=True)
+    ]
+
+
+def yolox_by_stride() -> list[Floats]:
+    return as_maps(yolox()[0])
+
+
+def beside_anchors(width: float, height: float, *, with_logits: bool = False) -> list[Floats]:
+    """Maps in which the box lies beside the second anchor of its cell, of this width and height."""
+    rows = np.zeros((ANCHORS, 5 + CLASSES), np.float32)
+    rows[:, 4], rows[:, 5:] = 0.9, scores(ANCHORS) / 0.9
+    of_centre = (np.array(CENTRE) / 8 - (5, 2) + 0.5) / 2
+    rows[PLACE, :4] = *of_centre, *np.sqrt(np.array(SIDES) / (width, height)) / 2
+    others = np.full_like(rows, 0.01)
+    found = [np.concatenate(three) for three in zip(as_maps(others), as_maps(rows), as_maps(others), strict=True)]
+    if not with_logits:
+        return found
+    return [np.log(each.clip(1e-9) / (1 - each)).astype(np.float32) for each in found]
+
+
+def yolov5() -> list[Floats]:
+    return beside_anchors(16, 30)
+
+
+def yolov5_as_logits() -> list[Floats]:
+    return beside_anchors(16, 30, with_logits=True)[::-1]
+
+
+def yolov7() -> list[Floats]:
+    return beside_anchors(19, 36)
 
 
 def yolo_with_objectness() -> list[Floats]:
@@ -128,8 +167,32 @@ def picodet() -> list[Floats]:
     return [*found[::-1], *sides]
 
 
+def distances_by_stride() -> list[Floats]:
+    """Distances, scores and their sums, stride by stride."""
+    sides = np.zeros((ANCHORS, 32), np.float32)
+    sides[PLACE] = distances((44.0, 20.0))
+    of_classes = as_maps(scores(ANCHORS))
+    sums = [each.sum(axis=0, keepdims=True) for each in of_classes]
+    return [each for three in zip(as_maps(sides), of_classes, sums, strict=True) for each in three]
+
+
+def distances_without_bins() -> list[Floats]:
+    """A distance for each side, and logits, of the last stride first."""
+    sides = np.zeros((ANCHORS, 4), np.float32)
+    sides[PLACE] = np.array([44.0 - BOX[0], 20.0 - BOX[1], BOX[2] - 44.0, BOX[3] - 20.0]) / 8
+    shares = scores(ANCHORS)
+    maps = zip(as_maps(sides), as_maps(np.log(shares / (1 - shares))), strict=True)
+    return [each for pair in reversed(list(maps)) for each in pair]
+
+
 LAYOUTS: dict[str, tuple[Decode, Callable[[], list[Floats]]]] = {
     "yolox": ("yolox", yolox),
+    "yolox by stride": ("yolox", yolox_by_stride),
+    "yolov5": ("yolov5", yolov5),
+    "yolov5 as logits": ("yolov5", yolov5_as_logits),
+    "yolov7": ("yolov7", yolov7),
+    "distances": ("distances", distances_by_stride),
+    "distances without bins": ("distances", distances_without_bins),
     "yolo 5": ("yolo", yolo_with_objectness),
     "yolo 8": ("yolo", yolo_without_objectness),
     "ssd": ("ssd", ssd),

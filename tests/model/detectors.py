@@ -32,9 +32,10 @@ class DetectorFile(Network):
         self.add("Conv", weight, kernel_shape=[3, 3], strides=[stride] * 2, pads=[1, 1, 1, 1])
         self.add("Relu")
 
-    def head(self, stride: int, channels: int) -> str:
+    def head(self, stride: int, channels: int, *, is_positive: bool = False) -> str:
         """A layer of its own on a map: [1, channels, rows, columns]."""
-        weight = self.normal(channels, CHANNELS, 1, 1, std=0.5)
+        numbers = (self.random.standard_normal((channels, CHANNELS, 1, 1)) * 0.5).astype(np.float32)
+        weight = self.weight(np.abs(numbers) if is_positive else numbers)
         return self.add("Conv", weight, reads=self.maps[stride], kernel_shape=[1, 1])
 
     def cells(self, tensor: str, columns: int) -> str:
@@ -64,13 +65,15 @@ class DetectorFile(Network):
         return path
 
 
+def yolox_by_stride(file: DetectorFile) -> list[str]:
+    """As Rockchip's tools export YOLOX: a map for each stride."""
+    pairs = [(file.head(stride, 4), file.head(stride, 1 + CLASSES)) for stride in file.maps]
+    return [file.joined([box, file.add("Sigmoid", reads=others)], axis=1) for box, others in pairs]
+
+
 def yolox(file: DetectorFile) -> list[str]:
-    parts = []
-    for stride in file.maps:
-        box, others = file.head(stride, 4), file.head(stride, 1 + CLASSES)
-        scores = file.add("Sigmoid", reads=others)
-        whole = file.joined([box, scores], axis=1)
-        parts.append(file.add("Reshape", file.integers(1, 5 + CLASSES, -1), reads=whole))
+    flat = file.integers(1, 5 + CLASSES, -1)
+    parts = [file.add("Reshape", flat, reads=each) for each in yolox_by_stride(file)]
     return [file.add("Transpose", reads=file.joined(parts, axis=2), perm=[0, 2, 1])]
 
 
@@ -107,6 +110,22 @@ def pair(file: DetectorFile, *, is_of_ssd: bool) -> list[str]:
     half = file.add("Mul", file.weight(np.full(1, 0.5, np.float32)), reads=shares)
     scored = file.add("Softmax", reads=scores, axis=2) if is_of_ssd else file.add("Sigmoid", reads=scores)
     return [scored, half]
+
+
+def distances(file: DetectorFile, bins: int = 16) -> list[str]:
+    """As Rockchip's tools export YOLOv8: distances, scores and their sum for each stride."""
+    outputs = []
+    for stride in file.maps:
+        scores = file.add("Sigmoid", reads=file.head(stride, CLASSES))
+        total = file.add("ReduceSum", file.integers(1), reads=scores, keepdims=1)
+        outputs += [file.head(stride, 4 * bins, is_positive=bins == 1), scores, file.add("Relu", reads=total)]
+    return outputs
+
+
+def yolov5(file: DetectorFile, *, has_sigmoid: bool = True) -> list[str]:
+    """As Rockchip's tools export YOLOv5: three anchors in a map for each stride."""
+    maps = [file.head(stride, 3 * (5 + CLASSES)) for stride in file.maps]
+    return [file.add("Sigmoid", reads=each) for each in maps] if has_sigmoid else maps
 
 
 def ssd(file: DetectorFile) -> list[str]:
@@ -303,6 +322,9 @@ def choosing_file(path: Path, name: str, metadata: Mapping[str, str] | None = No
 FOUR = (8, 16, 32, 64)
 DETECTORS: dict[str, tuple[Callable[[DetectorFile], list[str]], Sequence[int]]] = {
     "yolox": (yolox, STRIDES),
+    "yolox by stride": (yolox_by_stride, STRIDES),
+    "distances": (distances, STRIDES),
+    "distances without bins": (partial(distances, bins=1), STRIDES),
     "yolo": (yolo, STRIDES),
     "yolo with objectness": (yolo_with_objectness, STRIDES),
     "ssd": (ssd, STRIDES),

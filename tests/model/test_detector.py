@@ -14,7 +14,7 @@ from edged.model.metadata_file import with_properties
 from edged.model.package import Model, load_model
 from edged.model.scores import score_rule
 from tests.cli.models import small_network
-from tests.model.detectors import CLASSES, DETECTORS, SIDE, DetectorFile, detector_file, yolox
+from tests.model.detectors import CLASSES, DETECTORS, SIDE, DetectorFile, detector_file, yolov5, yolox
 from tests.model.onnx_files import onnxruntime_all_outputs, relative_error
 
 OF_ULTRALYTICS = {"task": "detect", "names": "{0: 'cat', 1: 'dog', 2: 'cow'}"}
@@ -118,6 +118,23 @@ def test_an_image_as_output_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ModelError, match=r"net\.onnx: the output is conv_\d+ \[2, 8, 8\]; supported is one score"):
         loaded(file.save_with(tmp_path / "net.onnx", [file.head(8, 2)]))
+
+
+@pytest.mark.parametrize("has_sigmoid", [True, False])
+def test_boxes_beside_anchors_are_decoded_by_those_of_the_version_that_is_named(
+    tmp_path: Path, has_sigmoid: bool
+) -> None:
+    file = DetectorFile()
+    path = file.save_with(tmp_path / "net.onnx", yolov5(file, has_sigmoid=has_sigmoid))
+
+    with pytest.raises(ModelError, match=r"boxes beside anchors, .*; say decode: yolov5, .* or decode: yolov7"):
+        loaded(path)
+
+    for decode in ("yolov5", "yolov7"):
+        model = loaded(path, decode=decode)
+        assert model.labels == ("0", "1", "2")
+        assert model.detector
+        assert (model.detector.decode, model.detector.known_by) == (decode, "config")
 
 
 def test_outputs_of_no_known_layout_are_refused(tmp_path: Path) -> None:

@@ -1,0 +1,101 @@
+"""Read the outputs of detectors: which are scores and which are boxes, maps of each stride, sigmoids."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from edged.detection.candidates import Floats, cells
+
+Outputs = Sequence[Floats]
+Shapes = Sequence[tuple[int, ...]]
+Size = tuple[int, int]
+
+BOX = 4  # numbers of a box
+STRIDES = (8, 16, 32)
+STRIDES_OF_4 = (8, 16, 32, 64)
+LARGEST_LOGARITHM = np.float32(10)  # of a box's size in strides: larger than every picture
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Which of two outputs are scores and boxes. is_turned: scores are [classes, anchors]."""
+
+    scores: int
+    boxes: int
+    is_turned: bool = False
+
+    def classes(self, shapes: Shapes) -> int:
+        """Return the columns of the scores, which are the rows of turned ones."""
+        return shapes[self.scores][0 if self.is_turned else 1]
+
+
+def pair_of(shapes: Shapes) -> Pair | None:
+    """Return how two outputs are boxes, which have four columns, and scores of the same anchors; else None.
+
+    Of two that could be the boxes the second one is.
+    """
+    for scores, boxes in ((0, 1), (1, 0)):
+        match shapes[scores], shapes[boxes]:
+            case (rows, columns), (anchors, numbers) if (
+                numbers == BOX and anchors > 1 and anchors in {rows, columns}
+            ):
+                return Pair(scores, boxes, rows != anchors)
+    return None
+
+
+def scores_and_boxes(outputs: Outputs) -> tuple[Floats, Floats]:
+    """Return both outputs, whatever their order: scores [anchors, classes] and boxes [anchors, 4]."""
+    pair = pair_of([output.shape for output in outputs])
+    assert pair, "recognised"  # noqa: S101
+    scores = outputs[pair.scores]
+    return scores.T if pair.is_turned else scores, outputs[pair.boxes]
+
+
+def maps_by_stride(shapes: Shapes, size: Size) -> tuple[tuple[int, ...], ...]:
+    """Return which outputs [channels, rows, columns] have the cells of each stride, 8 first.
+
+    Nothing if one has those of none, or if another number of them has those of another stride.
+    """
+    grids = cells(*size, STRIDES)
+    if any(len(shape) != 3 or shape[1:] not in grids for shape in shapes):
+        return ()
+    groups = tuple(tuple(number for number, shape in enumerate(shapes) if shape[1:] == each) for each in grids)
+    return groups if len({len(group) for group in groups}) == 1 and sum(map(len, groups)) == len(shapes) else ()
+
+
+def finest_first(maps: Outputs) -> Outputs:
+    """Return maps [channels, rows, columns] of several strides, that with the most cells first."""
+    return sorted(maps, key=lambda each: each.shape[1] * each.shape[2], reverse=True)
+
+
+def of_all_cells(maps: Outputs) -> Floats:
+    """Return maps [channels, rows, columns] of all strides as [channels, cells]."""
+    return np.concatenate([each.reshape(len(each), -1) for each in finest_first(maps)], axis=1)
+
+
+def are_logits(scores: Floats) -> bool:
+    """Return whether these are no shares: of the logits of thousands of cells most are below 0."""
+    return bool(scores.min(initial=0) < 0)
+
+
+def exponential(logarithms: Floats) -> Floats:
+    """Return e to the power of these, of which none becomes infinite."""
+    return np.exp(np.minimum(logarithms, LARGEST_LOGARITHM))
+
+
+def sigmoid(numbers: Floats) -> Floats:
+    """Return shares, from 0 to 1."""
+    return np.asarray((1 + np.tanh(numbers / 2)) / 2, np.float32)
+
+
+def logit(share: float) -> float:
+    """Return the number whose sigmoid this is: infinite for 0 and 1."""
+    with np.errstate(divide="ignore"):
+        return float(np.log(share) - np.log1p(-share))
+
+
+def as_pixels(size: Size) -> Floats:
+    """Return what makes pixels of a box [4] of shares: width, height, width, height."""
+    height, width = size
+    return np.array([width, height, width, height], np.float32)
