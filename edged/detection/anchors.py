@@ -28,6 +28,7 @@ FACE_SIDES = ((10, 16, 24), (32, 48), (64, 96), (128, 192, 256))  # of UltraFace
 FACE_VARIANCES = 0.1, 0.2  # of centres and of sizes (Liu et al., SSD, 2016)
 
 ANCHORS = 3  # of a cell of YOLOv5 and YOLOv7
+MAP_AXES = 4  # anchors of a cell, rows, columns, numbers
 OBJECT = BOX  # the number of an anchor that says whether it is an object
 
 # width and height in pixels, for each stride (Jocher, YOLOv5, 2020; Wang et al., YOLOv7, 2022)
@@ -74,7 +75,10 @@ def face_anchors(size: Size) -> Floats:
 
 
 def yolov5(outputs: Outputs, size: Size, least: float) -> Candidates:
-    """For each stride [3 · (5 + classes), rows, columns]: boxes beside YOLOv5's anchors, and YOLOv7-tiny's."""
+    """For each stride [3 · (5 + classes), rows, columns]: boxes beside YOLOv5's anchors, and YOLOv7-tiny's.
+
+    Or [3, rows, columns, 5 + classes].
+    """
     return _beside(SIZES_OF_YOLOV5, outputs, size, least)
 
 
@@ -85,12 +89,21 @@ def yolov7(outputs: Outputs, size: Size, least: float) -> Candidates:
 
 def classes_beside_anchors(shapes: Shapes) -> int:
     """Return the classes of outputs as those of `yolov5`."""
-    return shapes[0][0] // ANCHORS - BOX - 1
+    channels, *_ = as_maps(shapes)[0]
+    return channels // ANCHORS - BOX - 1
+
+
+def as_maps(shapes: Shapes) -> Shapes:
+    """Return the shapes [3, rows, columns, numbers] as [3 · numbers, rows, columns], and others as they are."""
+    return [
+        (ANCHORS * shape[3], *shape[1:3]) if len(shape) == MAP_AXES and shape[0] == ANCHORS else shape
+        for shape in shapes
+    ]
 
 
 def _beside(anchors: AnchorSizes, outputs: Outputs, size: Size, least: float) -> Candidates:
     """Return the boxes of outputs whose numbers are sigmoids, or the logits of these."""
-    maps = [each.reshape(ANCHORS, len(each) // ANCHORS, -1).transpose(0, 2, 1) for each in finest_first(outputs)]
+    maps = [_of_anchors(each) for each in finest_first(outputs)]
     with_logits = any(are_logits(each[:, :, OBJECT]) for each in maps)
     reached = logit(least) if with_logits else least
     places: list[Places] = [np.nonzero(each[:, :, OBJECT] >= reached) for each in maps]
@@ -101,6 +114,13 @@ def _beside(anchors: AnchorSizes, outputs: Outputs, size: Size, least: float) ->
     found = rows[best.anchors, :BOX] * 2
     centres = points + (found[:, :2] - np.float32(0.5)) * steps
     return best.with_boxes(around_centres(centres, np.square(found[:, 2:]) * sizes))
+
+
+def _of_anchors(output: Floats) -> Floats:
+    """Return the output of a stride as [3, cells, 5 + classes], without a copy."""
+    if output.ndim == MAP_AXES:
+        return output.reshape(ANCHORS, -1, output.shape[-1])
+    return output.reshape(ANCHORS, len(output) // ANCHORS, -1).transpose(0, 2, 1)
 
 
 def _anchors_at(places: Sequence[Places], anchors: AnchorSizes, size: Size) -> tuple[Floats, Floats, Floats]:

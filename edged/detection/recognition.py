@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from edged.detection.anchors import ANCHORS, face_anchors
+from edged.detection.anchors import ANCHORS, as_maps, face_anchors
 from edged.detection.candidates import count_cells
 from edged.detection.distances import BINS
 from edged.detection.outputs import (
@@ -90,7 +90,7 @@ def _fit_distances(facts: OutputFacts) -> bool:
 
 
 def _fit_anchors(facts: OutputFacts) -> bool:
-    match _channels_of_stride(facts):
+    match _channels_of_stride(replace(facts, shapes=as_maps(facts.shapes))):
         case (channels,):
             return channels % ANCHORS == 0 and channels // ANCHORS > BOX + 1
     return False

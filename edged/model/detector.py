@@ -85,8 +85,8 @@ def layout_of(
             return found, "network"
         if are_beside_anchors(facts):
             raise ModelError(
-                f"{_described(outputs)}: boxes beside anchors, whose sizes are not in the file; say "
-                "decode: yolov5, also for YOLOv7-tiny, or decode: yolov7"
+                f"{_described(outputs)}: boxes beside anchors, whose sizes are not in the file; for a YOLOv5 or a "
+                "YOLOv7-tiny say decode: yolov5, for another YOLOv7 decode: yolov7"
             )
         raise ModelError(f"{_described(outputs)}; {CLASSIFIES}, {DETECTS}")
     if not fits(wanted, facts):

@@ -71,6 +71,14 @@ def yolov5_as_logits() -> list[Floats]:
     return beside_anchors(16, 30, with_logits=True)[::-1]
 
 
+def yolov5_by_anchor() -> list[Floats]:
+    """[3, rows, columns, numbers] for each stride."""
+    return [
+        np.ascontiguousarray(each.reshape(3, -1, *each.shape[1:]).transpose(0, 2, 3, 1))
+        for each in yolov5_as_logits()
+    ]
+
+
 def yolov7() -> list[Floats]:
     return beside_anchors(19, 36)
 
@@ -190,6 +198,7 @@ LAYOUTS: dict[str, tuple[Decode, Callable[[], list[Floats]]]] = {
     "yolox by stride": ("yolox", yolox_by_stride),
     "yolov5": ("yolov5", yolov5),
     "yolov5 as logits": ("yolov5", yolov5_as_logits),
+    "yolov5 by anchor": ("yolov5", yolov5_by_anchor),
     "yolov7": ("yolov7", yolov7),
     "distances": ("distances", distances_by_stride),
     "distances without bins": ("distances", distances_without_bins),

@@ -128,12 +128,29 @@ def yolov5(file: DetectorFile, *, has_sigmoid: bool = True) -> list[str]:
     return [file.add("Sigmoid", reads=each) for each in maps] if has_sigmoid else maps
 
 
+def yolov7_without_grid(file: DetectorFile) -> list[str]:
+    """As YOLOv7's export without --grid: [1, 3, rows, columns, 5 + classes] for each stride."""
+    outputs = []
+    for stride in file.maps:
+        side = SIDE // stride
+        whole = file.head(stride, 3 * (5 + CLASSES))
+        by_anchor = file.add("Reshape", file.integers(1, 3, 5 + CLASSES, side, side), reads=whole)
+        outputs.append(file.add("Transpose", reads=by_anchor, perm=[0, 1, 3, 4, 2]))
+    return outputs
+
+
 def ssd(file: DetectorFile) -> list[str]:
     return pair(file, is_of_ssd=True)
 
 
 def boxes(file: DetectorFile) -> list[str]:
     return pair(file, is_of_ssd=False)
+
+
+def boxes_of_all_classes(file: DetectorFile) -> list[str]:
+    """As YOLOv4 from Darknet: boxes [1, anchors, 1, 4], which all classes share."""
+    scores, corners = boxes(file)
+    return [file.add("Unsqueeze", file.integers(2), reads=corners), scores]
 
 
 def detr(file: DetectorFile) -> list[str]:
@@ -329,6 +346,7 @@ DETECTORS: dict[str, tuple[Callable[[DetectorFile], list[str]], Sequence[int]]] 
     "yolo with objectness": (yolo_with_objectness, STRIDES),
     "ssd": (ssd, STRIDES),
     "boxes": (boxes, STRIDES),
+    "boxes of all classes": (boxes_of_all_classes, STRIDES),
     "detr": (detr, STRIDES),
     "rtdetr": (rtdetr, STRIDES),
     "centres": (centres, STRIDES),

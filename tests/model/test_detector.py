@@ -1,5 +1,7 @@
 """Which networks are detectors, how their outputs are laid out, and what a mistake is answered by."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,17 @@ from edged.model.metadata_file import with_properties
 from edged.model.package import Model, load_model
 from edged.model.scores import score_rule
 from tests.cli.models import small_network
-from tests.model.detectors import CLASSES, DETECTORS, SIDE, DetectorFile, detector_file, yolov5, yolox
+from tests.model.detectors import (
+    CLASSES,
+    DETECTORS,
+    SIDE,
+    DetectorFile,
+    detector_file,
+    yolo_with_objectness,
+    yolov5,
+    yolov7_without_grid,
+    yolox,
+)
 from tests.model.onnx_files import onnxruntime_all_outputs, relative_error
 
 OF_ULTRALYTICS = {"task": "detect", "names": "{0: 'cat', 1: 'dog', 2: 'cow'}"}
@@ -120,14 +132,14 @@ def test_an_image_as_output_is_refused(tmp_path: Path) -> None:
         loaded(file.save_with(tmp_path / "net.onnx", [file.head(8, 2)]))
 
 
-@pytest.mark.parametrize("has_sigmoid", [True, False])
+@pytest.mark.parametrize("outputs", [yolov5, partial(yolov5, has_sigmoid=False), yolov7_without_grid])
 def test_boxes_beside_anchors_are_decoded_by_those_of_the_version_that_is_named(
-    tmp_path: Path, has_sigmoid: bool
+    tmp_path: Path, outputs: Callable[[DetectorFile], list[str]]
 ) -> None:
     file = DetectorFile()
-    path = file.save_with(tmp_path / "net.onnx", yolov5(file, has_sigmoid=has_sigmoid))
+    path = file.save_with(tmp_path / "net.onnx", outputs(file))
 
-    with pytest.raises(ModelError, match=r"boxes beside anchors, .*; say decode: yolov5, .* or decode: yolov7"):
+    with pytest.raises(ModelError, match=r"boxes beside anchors, .* say decode: yolov5, .* decode: yolov7"):
         loaded(path)
 
     for decode in ("yolov5", "yolov7"):
@@ -135,6 +147,17 @@ def test_boxes_beside_anchors_are_decoded_by_those_of_the_version_that_is_named(
         assert model.labels == ("0", "1", "2")
         assert model.detector
         assert (model.detector.decode, model.detector.known_by) == (decode, "config")
+
+
+def test_maps_beside_the_boxes_that_follow_from_them_are_left_out(tmp_path: Path) -> None:
+    file = DetectorFile()
+    boxes, *maps = [*yolo_with_objectness(file), *yolov7_without_grid(file)]
+
+    model = loaded(file.save_with(tmp_path / "net.onnx", [boxes, *maps]))
+    alone = loaded(file.save_with(tmp_path / "alone.onnx", [boxes]))
+
+    assert model.detector == alone.detector
+    assert len(model.graph.operators) == len(alone.graph.operators)
 
 
 def test_outputs_of_no_known_layout_are_refused(tmp_path: Path) -> None:

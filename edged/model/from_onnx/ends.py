@@ -70,11 +70,21 @@ def outputs_of(file: OnnxFile, scope: Scope) -> tuple[str, tuple[NetworkOutput, 
         )
     names = [entry.name for entry in file.model.graph.output]
     values = [scope.plain(name) for name in names]
-    described = tuple(NetworkOutput(name, value.shape) for name, value in zip(names, values, strict=True))
+    described = tuple(
+        NetworkOutput(name, _as_table(value.shape)) for name, value in zip(names, values, strict=True)
+    )
     if len(values) == 1 and values[0].shape[1:] == (1, 1):
         return scope.image(names[0]), described
     vectors = [scope.rearranged(value, value.frame, (prod(value.shape),)) for value in values]
     return vectors[0] if len(vectors) == 1 else scope.joined_vectors(vectors), described
+
+
+def _as_table(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return an output's shape without the axis of classes that share boxes, which exports of YOLOv4 have."""
+    match shape:
+        case (anchors, 1, 4):
+            return anchors, 4
+    return shape
 
 
 def _side(given: int, wanted: int, usual: int) -> int:

@@ -17,6 +17,7 @@ from edged.model.from_onnx.dynamic_layers import with_float_layers
 from edged.model.from_onnx.external import External, tensors_of
 from edged.model.from_onnx.inlining import inlined
 from edged.model.from_onnx.pixel_mask import with_whole_pictures
+from edged.model.from_onnx.raw_maps import without_raw_maps
 from edged.model.metadata import PREFIX
 from edged.model.model_file import MAX_BYTES, read_content
 
@@ -76,7 +77,7 @@ def read_file(path: Path) -> OnnxFile:
     metadata = {entry.key: entry.value for entry in model.metadata_props}
     files, folders = tuple(sorted(external.files)), frozenset(external.folders)
     opset = _opset(path, model)
-    cut, chosen_from = without_choice(with_whole_pictures(model))
+    cut, chosen_from = without_choice(without_raw_maps(with_whole_pictures(model)))
     if chosen_from and not suppresses(model.graph):
         metadata = {f"{PREFIX}overlap": "1"} | metadata
     read, float_layers = with_float_layers(cut)
