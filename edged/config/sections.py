@@ -142,10 +142,9 @@ RESIZE = (
 )
 DECODE = (
     "Layout of a detector's outputs: yolox, yolo (version 5 and later), yolov5 or yolov7 (boxes beside anchors) "
-    "and distances (YOLOv6 and later) as Rockchip's tools export them, ssd, nanodet, picodet, ultraface, "
-    "fastestdet, detr, rtdetr (and D-FINE, RF-DETR), centres (RT-DETR of Ultralytics), or boxes: scores and boxes "
-    "as they are; "
-    "auto: recognised by their shapes. Without it as the file says, else auto"
+    "and distances (YOLOv6 and later) as Rockchip's tools export them, ssd, nanodet, picodet, ultraface, yunet, "
+    "scrfd, fastestdet, detr, rtdetr (and D-FINE, RF-DETR), centres (RT-DETR of Ultralytics), or boxes: scores "
+    "and boxes as they are; auto: recognised by their shapes. Without it as the file says, else auto"
 )
 SCORES = (
     "What the network's outputs are: probabilities; logits, which get a softmax (a single one a sigmoid); "

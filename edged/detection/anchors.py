@@ -28,7 +28,7 @@ FACE_SIDES = ((10, 16, 24), (32, 48), (64, 96), (128, 192, 256))  # of UltraFace
 FACE_VARIANCES = 0.1, 0.2  # of centres and of sizes (Liu et al., SSD, 2016)
 
 ANCHORS = 3  # of a cell of YOLOv5 and YOLOv7
-MAP_AXES = 4  # anchors of a cell, rows, columns, numbers
+AXES_BY_ANCHOR = 4  # anchors of a cell, rows, columns, numbers
 OBJECT = BOX  # the number of an anchor that says whether it is an object
 
 # width and height in pixels, for each stride (Jocher, YOLOv5, 2020; Wang et al., YOLOv7, 2022)
@@ -96,7 +96,7 @@ def classes_beside_anchors(shapes: Shapes) -> int:
 def as_maps(shapes: Shapes) -> Shapes:
     """Return the shapes [3, rows, columns, numbers] as [3 · numbers, rows, columns], and others as they are."""
     return [
-        (ANCHORS * shape[3], *shape[1:3]) if len(shape) == MAP_AXES and shape[0] == ANCHORS else shape
+        (ANCHORS * shape[3], *shape[1:3]) if len(shape) == AXES_BY_ANCHOR and shape[0] == ANCHORS else shape
         for shape in shapes
     ]
 
@@ -118,7 +118,7 @@ def _beside(anchors: AnchorSizes, outputs: Outputs, size: Size, least: float) ->
 
 def _of_anchors(output: Floats) -> Floats:
     """Return the output of a stride as [3, cells, 5 + classes], without a copy."""
-    if output.ndim == MAP_AXES:
+    if output.ndim == AXES_BY_ANCHOR:
         return output.reshape(ANCHORS, -1, output.shape[-1])
     return output.reshape(ANCHORS, len(output) // ANCHORS, -1).transpose(0, 2, 1)
 

@@ -12,6 +12,7 @@ import numpy as np
 from edged.detection.anchors import classes_beside_anchors, ultraface, yolov5, yolov7
 from edged.detection.candidates import Best, Candidates, Floats, around_centres, best_of, best_of_objects, grid
 from edged.detection.distances import BINS, classes_by_stride, distances, nanodet, picodet
+from edged.detection.faces import scrfd, yunet
 from edged.detection.outputs import (
     BOX,
     STRIDES,
@@ -170,6 +171,8 @@ DECODERS: Mapping[Decode, Decoder] = {
     "ultraface": Decoder(
         ultraface, lambda shapes: 1, Recipe("stretch", "rgb", 1.0, (127.0,), (128.0,)), ("face",)
     ),
+    "yunet": Decoder(yunet, lambda shapes: 1, RECIPES["yolox"], ("face",)),
+    "scrfd": Decoder(scrfd, lambda shapes: 1, Recipe("corner", "rgb", 1.0, (127.5,), (128.0,)), ("face",)),
     "fastestdet": Decoder(
         fastestdet, lambda shapes: shapes[0][0] - 5, Recipe("stretch", "bgr", 1 / 255, (0.0,), (1.0,))
     ),

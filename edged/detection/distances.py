@@ -29,7 +29,7 @@ def nanodet(outputs: Outputs, size: Size, least: float) -> Candidates:
     """[anchors, classes + 4 · 8]: scores, and the shares of 8 distances for each side (NanoDet-Plus, 2021)."""
     (rows,) = outputs
     sides = BOX * BINS
-    return _by_distances(rows[:, :-sides], rows[:, -sides:], grid(*size, STRIDES_OF_4), least)
+    return by_distances(rows[:, :-sides], rows[:, -sides:], grid(*size, STRIDES_OF_4), least)
 
 
 def picodet(outputs: Outputs, size: Size, least: float) -> Candidates:
@@ -37,7 +37,7 @@ def picodet(outputs: Outputs, size: Size, least: float) -> Candidates:
     sides = [each for each in outputs if each.shape[1] == BOX * BINS]
     scores = [each for each in outputs if each.shape[1] != BOX * BINS]
     points = grid(*size, STRIDES_OF_4, offset=0.5)
-    return _by_distances(_by_stride(scores), _by_stride(sides), points, least)
+    return by_distances(_by_stride(scores), _by_stride(sides), points, least)
 
 
 def distances(outputs: Outputs, size: Size, least: float) -> Candidates:
@@ -48,7 +48,7 @@ def distances(outputs: Outputs, size: Size, least: float) -> Candidates:
     """
     groups = maps_by_stride([output.shape for output in outputs], size)
     sides, scores = (of_all_cells([outputs[group[number]] for group in groups]).T for number in (0, 1))
-    return _by_distances(scores, sides, grid(*size, STRIDES, offset=0.5), least)
+    return by_distances(scores, sides, grid(*size, STRIDES, offset=0.5), least)
 
 
 def classes_by_stride(shapes: Shapes) -> int:
@@ -63,7 +63,7 @@ def _by_stride(outputs: Outputs) -> Floats:
     return np.concatenate(sorted(outputs, key=len, reverse=True))
 
 
-def _by_distances(scores: Floats, sides: Floats, points: tuple[Floats, Floats], least: float) -> Candidates:
+def by_distances(scores: Floats, sides: Floats, points: tuple[Floats, Floats], least: float) -> Candidates:
     """Return boxes around points. scores: [anchors, classes], or logits; sides: [anchors, 4 · bins]."""
     if are_logits(scores):
         best = best_of(scores, logit(least))

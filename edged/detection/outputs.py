@@ -10,8 +10,10 @@ from edged.detection.candidates import Floats, cells
 Outputs = Sequence[Floats]
 Shapes = Sequence[tuple[int, ...]]
 Size = tuple[int, int]
+Groups = tuple[tuple[int, ...], ...]  # numbers of outputs, for each stride
 
 BOX = 4  # numbers of a box
+TABLE_AXES, MAP_AXES = 2, 3  # rows and columns; channels, rows and columns
 STRIDES = (8, 16, 32)
 STRIDES_OF_4 = (8, 16, 32, 64)
 LARGEST_LOGARITHM = np.float32(10)  # of a box's size in strides: larger than every picture
@@ -52,16 +54,24 @@ def scores_and_boxes(outputs: Outputs) -> tuple[Floats, Floats]:
     return scores.T if pair.is_turned else scores, outputs[pair.boxes]
 
 
-def maps_by_stride(shapes: Shapes, size: Size) -> tuple[tuple[int, ...], ...]:
+def maps_by_stride(shapes: Shapes, size: Size) -> Groups:
     """Return which outputs [channels, rows, columns] have the cells of each stride, 8 first.
 
     Nothing if one has those of none, or if another number of them has those of another stride.
     """
-    grids = cells(*size, STRIDES)
-    if any(len(shape) != 3 or shape[1:] not in grids for shape in shapes):
-        return ()
-    groups = tuple(tuple(number for number, shape in enumerate(shapes) if shape[1:] == each) for each in grids)
-    return groups if len({len(group) for group in groups}) == 1 and sum(map(len, groups)) == len(shapes) else ()
+    return _grouped([shape[1:] if len(shape) == MAP_AXES else None for shape in shapes], cells(*size, STRIDES))
+
+
+def tables_by_stride(shapes: Shapes, size: Size, anchors: int) -> Groups:
+    """Return likewise which outputs [rows, columns] have so many rows for each cell of a stride."""
+    counts = [anchors * rows * columns for rows, columns in cells(*size, STRIDES)]
+    return _grouped([shape[0] if len(shape) == TABLE_AXES else None for shape in shapes], counts)
+
+
+def _grouped(keys: Sequence[object], of_strides: Sequence[object]) -> Groups:
+    groups = tuple(tuple(number for number, key in enumerate(keys) if key == each) for each in of_strides)
+    is_whole = sum(map(len, groups)) == len(keys)
+    return groups if is_whole and len({len(group) for group in groups}) == 1 else ()
 
 
 def finest_first(maps: Outputs) -> Outputs:

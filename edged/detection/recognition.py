@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from edged.detection.anchors import ANCHORS, as_maps, face_anchors
 from edged.detection.candidates import count_cells
 from edged.detection.distances import BINS
+from edged.detection.faces import ANCHORS_OF_SCRFD, COLUMNS_OF_SCRFD, COLUMNS_OF_YUNET, columns_of_stride
 from edged.detection.outputs import (
     BOX,
     STRIDES,
@@ -158,6 +159,14 @@ def _is_ultraface(facts: OutputFacts) -> bool:
     )
 
 
+def _is_yunet(facts: OutputFacts) -> bool:
+    return columns_of_stride(facts.shapes, facts.size, 1) in COLUMNS_OF_YUNET
+
+
+def _is_scrfd(facts: OutputFacts) -> bool:
+    return columns_of_stride(facts.shapes, facts.size, ANCHORS_OF_SCRFD) in COLUMNS_OF_SCRFD
+
+
 def _is_ssd(facts: OutputFacts) -> bool:
     pair = _pair_in(facts)
     return pair is not None and facts.is_decoded and facts.with_softmax[pair.scores]
@@ -198,6 +207,8 @@ LAYOUTS: Mapping[Decode, Callable[[OutputFacts], bool]] = {  # the first that fi
     "fastestdet": _is_fastestdet,
     "picodet": _is_picodet,
     "ultraface": _is_ultraface,
+    "yunet": _is_yunet,
+    "scrfd": _is_scrfd,
     "ssd": _is_ssd,
     "detr": _is_detr,
     "rtdetr": _is_rtdetr,

@@ -8,12 +8,12 @@ from edged.messages.message import Content, Count
 
 Task = Literal["classify", "detect"]
 Decode = Literal[
-    "yolox", "yolo", "yolov5", "yolov7", "distances", "ssd", "nanodet", "picodet", "ultraface", "fastestdet",
-    "detr", "rtdetr", "centres", "boxes",
+    "yolox", "yolo", "yolov5", "yolov7", "distances", "ssd", "nanodet", "picodet", "ultraface", "yunet", "scrfd",
+    "fastestdet", "detr", "rtdetr", "centres", "boxes",
 ]  # fmt: skip
 DecodeWanted = Literal[
-    "auto", "yolox", "yolo", "yolov5", "yolov7", "distances", "ssd", "nanodet", "picodet", "ultraface",
-    "fastestdet", "detr", "rtdetr", "centres", "boxes",
+    "auto", "yolox", "yolo", "yolov5", "yolov7", "distances", "ssd", "nanodet", "picodet", "ultraface", "yunet",
+    "scrfd", "fastestdet", "detr", "rtdetr", "centres", "boxes",
 ]  # fmt: skip
 Across = Literal["label", "all"]
 DecodeKnownBy = Literal["config", "file", "network"]

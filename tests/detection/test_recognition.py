@@ -16,6 +16,11 @@ def by_stride(*channels: int) -> list[tuple[int, ...]]:
     return [(each, side, side) for side in (80, 40, 20) for each in channels]
 
 
+def tables(*columns: int, anchors: int = 1) -> list[tuple[int, ...]]:
+    """Return tables of so many columns, all strides of one after the other."""
+    return [(anchors * cells, each) for each in columns for cells in (6400, 1600, 400)]
+
+
 def facts(
     *shapes: tuple[int, ...],
     is_decoded: bool = False,
@@ -66,6 +71,11 @@ def facts(
         (facts((300, 4), (300, 80), samples=True, are_sigmoids=True), "centres"),  # RT-DETR of Ultralytics
         (facts((300, 84), samples=True, are_sigmoids=True), "centres"),
         (facts((300, 84), are_sigmoids=True), None),
+        (facts(*tables(1, 1, 4, 10)), "yunet"),
+        (facts(*tables(1, 4, 10, anchors=2)), "scrfd"),
+        (facts(*tables(1, 4, anchors=2)), "scrfd"),
+        (facts(*tables(1, 4, 10)), None),
+        (facts(*tables(1, 1, 4, 10)[:-1]), None),
         (facts((1000,)), None),
         (facts((300, 6), is_decoded=True), None),
         (facts((8400, 80), (8400, 4), (1,), is_decoded=True), None),

@@ -203,6 +203,27 @@ def picodet(file: DetectorFile) -> list[str]:
     return [*scores, *(file.cells(file.head(stride, 32), 32) for stride in file.maps)]
 
 
+def yunet(file: DetectorFile) -> list[str]:
+    """All strides of one kind after the other: two scores, boxes, landmarks."""
+    outputs = []
+    for width in (1, 1, 4, 10):
+        tables = [file.cells(file.head(stride, width), width) for stride in file.maps]
+        outputs += [file.add("Sigmoid", reads=table) for table in tables] if width == 1 else tables
+    return outputs
+
+
+def scrfd(file: DetectorFile) -> list[str]:
+    """Likewise of two anchors a cell, in tables without a batch."""
+    outputs = []
+    for width in (1, 4):
+        maps = [
+            file.add("Transpose", reads=file.head(stride, 2 * width), perm=[2, 3, 0, 1]) for stride in file.maps
+        ]
+        tables = [file.add("Reshape", file.integers(-1, width), reads=each) for each in maps]
+        outputs += [file.add("Sigmoid", reads=table) for table in tables] if width == 1 else tables
+    return outputs
+
+
 MOST_BOXES = 20  # of a file that chooses
 INPUT_PIXELS = np.array([0.0, 0.0, SIDE / 2, SIDE / 2], np.float32)  # added to a corner's two numbers, twice
 

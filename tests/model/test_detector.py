@@ -22,10 +22,12 @@ from tests.model.detectors import (
     SIDE,
     DetectorFile,
     detector_file,
+    scrfd,
     yolo_with_objectness,
     yolov5,
     yolov7_without_grid,
     yolox,
+    yunet,
 )
 from tests.model.onnx_files import onnxruntime_all_outputs, relative_error
 
@@ -147,6 +149,23 @@ def test_boxes_beside_anchors_are_decoded_by_those_of_the_version_that_is_named(
         assert model.labels == ("0", "1", "2")
         assert model.detector
         assert (model.detector.decode, model.detector.known_by) == (decode, "config")
+
+
+@pytest.mark.parametrize(("decode", "outputs"), [("yunet", yunet), ("scrfd", scrfd)])
+def test_a_detector_of_faces_has_one_label(
+    tmp_path: Path, decode: str, outputs: Callable[[DetectorFile], list[str]]
+) -> None:
+    file = DetectorFile()
+    path = file.save_with(tmp_path / "net.onnx", outputs(file))
+    x = np.random.default_rng(1).standard_normal((2, 3, SIDE, SIDE)).astype(np.float32)
+
+    model = loaded(path)
+
+    assert model.labels == ("face",)
+    assert model.detector
+    assert (model.detector.decode, model.detector.known_by) == (decode, "network")
+    expected = np.concatenate([onnxruntime_all_outputs(path, x[:1]), onnxruntime_all_outputs(path, x[1:])])
+    assert relative_error(reference.run(model.graph, x), expected) < 1e-5
 
 
 def test_maps_beside_the_boxes_that_follow_from_them_are_left_out(tmp_path: Path) -> None:

@@ -10,10 +10,12 @@ from edged.model.from_onnx.file import OnnxFile
 from edged.model.from_onnx.order import nodes_of
 from edged.model.from_onnx.scope import Scope, Value
 from edged.model.from_onnx.tensors import inputs_of, type_name
+from edged.model.from_onnx.views import as_shape
 from edged.model.graph import NetworkOutput, Pair, Shape
 from edged.model.ultralytics import stated_size
 
 MAX_SIDE = 16384
+TABLE_AXES = 2  # rows, columns
 CHANNELS = 3  # if the file leaves it open
 PICTURES = {1, CHANNELS}  # the channels of gray and of colored ones
 # Kinds that read channels as their second axis, and kinds behind which axes are no longer those of the input.
@@ -69,7 +71,7 @@ def outputs_of(file: OnnxFile, scope: Scope) -> tuple[str, tuple[NetworkOutput, 
             "the network has no outputs; supported is one, the scores of classes, or those of a detector"
         )
     names = [entry.name for entry in file.model.graph.output]
-    values = [scope.plain(name) for name in names]
+    values = [_with_batch(name, scope) if len(names) > 1 else scope.plain(name) for name in names]
     described = tuple(
         NetworkOutput(name, _as_table(value.shape)) for name, value in zip(names, values, strict=True)
     )
@@ -77,6 +79,15 @@ def outputs_of(file: OnnxFile, scope: Scope) -> tuple[str, tuple[NetworkOutput, 
         return scope.image(names[0]), described
     vectors = [scope.rearranged(value, value.frame, (prod(value.shape),)) for value in values]
     return vectors[0] if len(vectors) == 1 else scope.joined_vectors(vectors), described
+
+
+def _with_batch(name: str, scope: Scope) -> Value:
+    """Return one of several outputs; a table of one picture, as SCRFD has it, with a batch of one before it."""
+    value = scope.known(name)
+    if value is None or value.has_batch or len(value.dims) != TABLE_AXES:
+        return scope.plain(name)
+    table = scope.floats(name)
+    return scope.in_order(as_shape(scope, table, (1, *table.dims)))
 
 
 def _as_table(shape: tuple[int, ...]) -> tuple[int, ...]:
