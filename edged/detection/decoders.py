@@ -1,4 +1,4 @@
-"""Decode the outputs of detectors, a function for each layout; `distances.py` and `anchors.py` have some of them.
+"""Decode the outputs of detectors, a function for each layout: here, in `anchors`, `distances` and `faces`.
 
 Each takes the outputs of one frame in the file's order and shapes, the input's size (height, width), and the least
 score: anchors whose best class stays below it are left out before anything else is computed for them.
