@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from edged.detection.candidates import Candidates, Floats, best_of, grid
+from edged.detection.candidates import Best, Candidates, Floats, best_of, grid
 from edged.detection.outputs import (
     BOX,
     STRIDES,
@@ -47,8 +47,9 @@ def distances(outputs: Outputs, size: Size, least: float) -> Candidates:
     shares, or their logits. So Rockchip's tools export YOLOv6 to YOLO11 and PP-YOLOE.
     """
     groups = maps_by_stride([output.shape for output in outputs], size)
-    sides, scores = (of_all_cells([outputs[group[number]] for group in groups]).T for number in (0, 1))
-    return by_distances(scores, sides, grid(*size, STRIDES, offset=0.5), least)
+    sides, scores = (of_all_cells([outputs[group[number]] for group in groups]) for number in (0, 1))
+    best = _best(scores, least, axis=0)
+    return _around(best, sides[:, best.anchors].T, grid(*size, STRIDES, offset=0.5))
 
 
 def classes_by_stride(shapes: Shapes) -> int:
@@ -65,13 +66,22 @@ def _by_stride(outputs: Outputs) -> Floats:
 
 def by_distances(scores: Floats, sides: Floats, points: tuple[Floats, Floats], least: float) -> Candidates:
     """Return boxes around points. scores: [anchors, classes], or logits; sides: [anchors, 4 · bins]."""
-    if are_logits(scores):
-        best = best_of(scores, logit(least))
-        best = replace(best, scores=sigmoid(best.scores))
-    else:
-        best = best_of(scores, least)
+    best = _best(scores, least)
+    return _around(best, sides[best.anchors], points)
+
+
+def _best(scores: Floats, least: float, axis: int = 1) -> Best:
+    """Return the best class of each anchor, as `best_of`, of scores or of their logits."""
+    if not are_logits(scores):
+        return best_of(scores, least, axis)
+    best = best_of(scores, logit(least), axis)
+    return replace(best, scores=sigmoid(best.scores))
+
+
+def _around(best: Best, sides: Floats, points: tuple[Floats, Floats]) -> Candidates:
+    """Return the boxes of these anchors. `sides`: of them alone; points, with their strides: of all."""
     centres, steps = (each[best.anchors] for each in points)
-    means = _means(sides[best.anchors].reshape(-1, BOX, sides.shape[1] // BOX))
+    means = _means(sides.reshape(-1, BOX, sides.shape[1] // BOX))
     left_top, right_bottom = means[:, :2] * steps, means[:, 2:] * steps
     return best.with_boxes(np.concatenate([centres - left_top, centres + right_bottom], axis=1))
 
