@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 MODULE = "edged.engine.compile_apart"
 MOST_PROCESSES = 4  # each takes 150 MB for PoCL's compiler
+MOST_LAUNCHES = 2  # that are compiled at once: each takes several times as much, beside jobs
 FEWEST_KERNELS = 8  # of a process, whose start takes as long as compiling two
 LOWEST_PRIORITY = 19
 KILLED_FIRST = "1000"  # proc(5), oom_score_adj
@@ -89,11 +90,16 @@ def _described(launch: Launch) -> dict[str, Any]:
     }
 
 
-def compile_one_launch(programs: Programs, source: str) -> None:
-    """Compile a composition into the cache, while jobs go on. Raises DeviceError.
+def compile_launches(programs: Programs, sources: Sequence[str]) -> None:
+    """Compile compositions into the cache, while jobs go on. Raises DeviceError.
 
     A compiler takes seconds and memory, and may end its process.
     """
+    with ThreadPoolExecutor(MOST_LAUNCHES, "compile") as waiting:
+        list(waiting.map(lambda source: _compile_launch(programs, source), sources))
+
+
+def _compile_launch(programs: Programs, source: str) -> None:
     request = {"cache": str(programs.folder), "source": source}
     run_apart(MODULE, programs.device, request, "compilation for one launch")
 

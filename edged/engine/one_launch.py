@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from edged.engine.compile_apart import compile_one_launch
+from edged.engine.compile_apart import compile_launches
 from edged.engine.composition import Composition, compose, compositions, pause_on
 from edged.engine.device import Device
 from edged.engine.executable import Executable, Step
@@ -130,13 +130,15 @@ class Composer:
     def forward(self, *, apart: bool = False) -> tuple[tuple[AnyStep, ...], ...]:
         """Return the steps for each job in flight.
 
-        `apart`: compile in another process. Raises DeviceError if the driver rejects a source.
+        `apart`: compile in other processes. Raises DeviceError if the driver rejects a source.
         """
+        pause, buffers = pause_on(self._device), len(self._weights)
+        sources = [compose(composition.kernels, buffers, pause) for composition in self._compositions]
+        if apart:
+            compile_launches(self._programs, [source for source in sources if not self._programs.has(source)])
         slots = [list[AnyStep](steps) for steps in self._executable.forward]
-        for composition in reversed(self._compositions):  # so that the indices of those before stay valid
-            source = compose(composition.kernels, len(self._weights), pause_on(self._device))
-            if apart and not self._programs.has(source):
-                compile_one_launch(self._programs, source)
+        pairs = zip(self._compositions, sources, strict=True)
+        for composition, source in reversed(list(pairs)):  # so that the indices of those before stay valid
             for slot, step in zip(slots, self._steps(composition, source), strict=True):
                 slot[composition.first : composition.first + len(composition.kernels)] = [step]
         self._programs.save()

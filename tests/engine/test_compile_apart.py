@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from edged.engine import compile_apart
-from edged.engine.compile_apart import FEWEST_KERNELS, compile_one_launch, prepare_programs, processes_for
+from edged.engine.compile_apart import FEWEST_KERNELS, compile_launches, prepare_programs, processes_for
 from edged.engine.device import Device, open_device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl
@@ -25,19 +25,19 @@ def programs(device: Device, folder: Path) -> Programs:
 
 
 @pytest.mark.deep
-def test_the_program_is_in_the_cache_then(own_device: Device, tmp_path: Path) -> None:
-    there = programs(own_device, tmp_path)
-    assert not there.has(SOURCE)
+def test_the_programs_are_in_the_cache_then(own_device: Device, tmp_path: Path) -> None:
+    there, sources = programs(own_device, tmp_path), [SOURCE, SOURCE.replace("= 1", "= 2")]
+    assert not any(map(there.has, sources))
 
-    compile_one_launch(there, SOURCE)
+    compile_launches(there, sources)
 
-    assert there.has(SOURCE)
+    assert all(map(there.has, sources))
     assert there.composed(SOURCE).function_name == "one_launch"
 
 
 def test_a_compiler_that_fails_is_an_error_and_no_end(own_device: Device, tmp_path: Path) -> None:
     with pytest.raises(DeviceError, match=r"no compilation for one launch: .*error: .+this"):
-        compile_one_launch(programs(own_device, tmp_path), "this is no OpenCL C")
+        compile_launches(programs(own_device, tmp_path), ["this is no OpenCL C"])
 
 
 def test_many_kernels_are_compiled_side_by_side(
