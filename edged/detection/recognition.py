@@ -58,13 +58,13 @@ def fits(decode: Decode, facts: OutputFacts) -> bool:
     if decode in {"ssd", "detr", "rtdetr", "boxes"}:
         return _pair_in(facts) is not None
     if decode == "centres":
-        return _pair_in(facts) is not None or _is_table_of_queries(facts)
+        return _is_of_queries(facts)
     if decode in {"yolov5", "yolov7"}:
         return _fit_anchors(facts)
     if decode == "distances":
         return _fit_distances(facts)
     if decode == "yolo":
-        return len(facts.shapes) == 1 and len(facts.shapes[0]) == 2 and facts.shapes[0][1] > BOX + 1
+        return _table(facts)[1] > BOX + 1
     return any(LAYOUTS[decode](replace(facts, is_decoded=is_decoded)) for is_decoded in (False, True))
 
 
@@ -109,9 +109,9 @@ def _is_nanodet(facts: OutputFacts) -> bool:
 
 
 def _is_yolo(facts: OutputFacts) -> bool:
-    if not facts.is_decoded or len(facts.shapes) != 1 or len(facts.shapes[0]) != 2:
+    if not facts.is_decoded:
         return False
-    first, second = facts.shapes[0]
+    first, second = _table(facts)
     counts = [count_cells(*facts.size, strides) for strides in STRIDES_OF_YOLO]
     if BOX < first <= MOST_CHANNELS_FIRST and second in counts:
         return True
@@ -120,10 +120,16 @@ def _is_yolo(facts: OutputFacts) -> bool:
 
 def _is_table(facts: OutputFacts, strides: tuple[int, ...], beside: int) -> bool:
     """Return whether the only output has a row for each cell of the grids, and more than `beside` columns."""
+    rows, columns = _table(facts)
+    return rows == count_cells(*facts.size, strides) and columns > beside
+
+
+def _table(facts: OutputFacts) -> tuple[int, int]:
+    """Return the rows and columns of the only output, where it has these axes; none elsewhere."""
     match facts.shapes:
         case [(rows, columns)]:
-            return rows == count_cells(*facts.size, strides) and columns > beside
-    return False
+            return rows, columns
+    return 0, 0
 
 
 def _is_fastestdet(facts: OutputFacts) -> bool:
@@ -185,12 +191,11 @@ def _is_rtdetr(facts: OutputFacts) -> bool:
 
 
 def _is_centres(facts: OutputFacts) -> bool:
-    is_of_queries = _pair_in(facts) is not None or _is_table_of_queries(facts)
-    return is_of_queries and facts.are_sigmoids and facts.samples
+    return _is_of_queries(facts) and facts.are_sigmoids and facts.samples
 
 
-def _is_table_of_queries(facts: OutputFacts) -> bool:
-    return len(facts.shapes) == 1 and len(facts.shapes[0]) == 2 and facts.shapes[0][1] > BOX
+def _is_of_queries(facts: OutputFacts) -> bool:
+    return _pair_in(facts) is not None or _table(facts)[1] > BOX
 
 
 def _is_boxes(facts: OutputFacts) -> bool:
