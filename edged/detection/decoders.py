@@ -10,17 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edged.detection.anchors import classes_beside_anchors, ultraface, yolov5, yolov7
-from edged.detection.candidates import Best, Candidates, Floats, around_centres, best_of, best_of_objects, grid
+from edged.detection.candidates import Best, Candidates, Floats, around_centres, best_of, best_of_objects
 from edged.detection.distances import BINS, classes_by_stride, distances, nanodet, picodet
 from edged.detection.faces import scrfd, yunet
 from edged.detection.outputs import (
     BOX,
-    STRIDES,
     Outputs,
     Shapes,
     Size,
+    around_cells,
     as_pixels,
-    exponential,
     logit,
     of_all_cells,
     pair_of,
@@ -41,11 +40,7 @@ def yolox(outputs: Outputs, size: Size, least: float) -> Candidates:
     """
     rows = outputs[0] if len(outputs) == 1 else of_all_cells(outputs).T
     best = best_of_objects(rows[:, 4], rows[:, 5:], least)
-    points, steps = grid(*size, STRIDES)
-    found, step = rows[best.anchors], steps[best.anchors]
-    return best.with_boxes(
-        around_centres(points[best.anchors] + found[:, :2] * step, exponential(found[:, 2:4]) * step)
-    )
+    return around_cells(best, rows, size)
 
 
 def yolo(outputs: Outputs, size: Size, least: float) -> Candidates:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from edged.detection.candidates import Candidates, Floats, around_centres, best_of, grid
+from edged.detection.candidates import Candidates, Floats, best_of, grid
 from edged.detection.distances import by_distances
-from edged.detection.outputs import BOX, STRIDES, Outputs, Shapes, Size, exponential, tables_by_stride
+from edged.detection.outputs import BOX, STRIDES, Outputs, Size, around_cells, tables_by_stride
 
 LANDMARKS = 10  # numbers of a face's eyes, nose and corners of the mouth
 COLUMNS_OF_YUNET = ((1, 1, BOX), (1, 1, BOX, LANDMARKS))  # of a stride's tables, in order
@@ -19,9 +19,7 @@ def yunet(outputs: Outputs, size: Size, least: float) -> Candidates:
     """
     face, object_, boxes, *_ = _tables(outputs, size, 1)
     best = best_of(np.sqrt(face.clip(0, 1) * object_.clip(0, 1)), least)
-    points, steps = (each[best.anchors] for each in grid(*size, STRIDES))
-    found = boxes[best.anchors]
-    return best.with_boxes(around_centres(points + found[:, :2] * steps, exponential(found[:, 2:]) * steps))
+    return around_cells(best, boxes, size)
 
 
 def scrfd(outputs: Outputs, size: Size, least: float) -> Candidates:
@@ -29,13 +27,6 @@ def scrfd(outputs: Outputs, size: Size, least: float) -> Candidates:
     scores, sides, *_ = _tables(outputs, size, ANCHORS_OF_SCRFD)
     points, steps = (np.repeat(each, ANCHORS_OF_SCRFD, axis=0) for each in grid(*size, STRIDES))
     return by_distances(scores, sides, (points, steps), least)
-
-
-def columns_of_stride(shapes: Shapes, size: Size, anchors: int) -> tuple[int, ...]:
-    """Return the columns of a stride's tables, in order; nothing if they are others for another stride."""
-    groups = tables_by_stride(shapes, size, anchors)
-    columns = {tuple(sorted(shapes[number][1] for number in group)) for group in groups}
-    return columns.pop() if len(columns) == 1 else ()
 
 
 def _tables(outputs: Outputs, size: Size, anchors: int) -> list[Floats]:

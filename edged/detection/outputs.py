@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edged.detection.candidates import Floats, cells
+from edged.detection.candidates import Best, Candidates, Floats, around_centres, cells, grid
 
 Outputs = Sequence[Floats]
 Shapes = Sequence[tuple[int, ...]]
@@ -87,6 +87,13 @@ def of_all_cells(maps: Outputs) -> Floats:
 def are_logits(scores: Floats) -> bool:
     """Return whether these are no shares: of the logits of thousands of cells most are below 0."""
     return bool(scores.min(initial=0) < 0)
+
+
+def around_cells(best: Best, numbers: Floats, size: Size) -> Candidates:
+    """Return the boxes of the best cells: [cells, 4 …], centres and logarithms of sizes, in strides (Ge, 2021)."""
+    points, steps = (each[best.anchors] for each in grid(*size, STRIDES))
+    found = numbers[best.anchors]
+    return best.with_boxes(around_centres(points + found[:, :2] * steps, exponential(found[:, 2:BOX]) * steps))
 
 
 def exponential(logarithms: Floats) -> Floats:

@@ -1,12 +1,12 @@
 """Recognise the layout of a detector's outputs, by their shapes and by what the network's last operators do."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from edged.detection.anchors import ANCHORS, as_maps, face_anchors
 from edged.detection.candidates import count_cells
 from edged.detection.distances import BINS
-from edged.detection.faces import ANCHORS_OF_SCRFD, COLUMNS_OF_SCRFD, COLUMNS_OF_YUNET, columns_of_stride
+from edged.detection.faces import ANCHORS_OF_SCRFD, COLUMNS_OF_SCRFD, COLUMNS_OF_YUNET
 from edged.detection.outputs import (
     BOX,
     STRIDES,
@@ -16,6 +16,7 @@ from edged.detection.outputs import (
     Size,
     maps_by_stride,
     pair_of,
+    tables_by_stride,
 )
 from edged.messages.detection import Decode
 
@@ -100,8 +101,18 @@ def _fit_anchors(facts: OutputFacts) -> bool:
 def _channels_of_stride(facts: OutputFacts) -> tuple[int, ...]:
     """Return the channels of the maps of a stride; nothing if they are others for another stride."""
     groups = maps_by_stride(facts.shapes, facts.size)
-    channels = {tuple(facts.shapes[number][0] for number in group) for group in groups}
-    return channels.pop() if len(channels) == 1 else ()
+    return _alike(tuple(facts.shapes[number][0] for number in group) for group in groups)
+
+
+def _columns_of_stride(facts: OutputFacts, anchors: int) -> tuple[int, ...]:
+    """Return likewise the columns of the tables of a stride, in order."""
+    groups = tables_by_stride(facts.shapes, facts.size, anchors)
+    return _alike(tuple(sorted(facts.shapes[number][1] for number in group)) for group in groups)
+
+
+def _alike(of_strides: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    different = set(of_strides)
+    return different.pop() if len(different) == 1 else ()
 
 
 def _is_nanodet(facts: OutputFacts) -> bool:
@@ -166,11 +177,11 @@ def _is_ultraface(facts: OutputFacts) -> bool:
 
 
 def _is_yunet(facts: OutputFacts) -> bool:
-    return columns_of_stride(facts.shapes, facts.size, 1) in COLUMNS_OF_YUNET
+    return _columns_of_stride(facts, 1) in COLUMNS_OF_YUNET
 
 
 def _is_scrfd(facts: OutputFacts) -> bool:
-    return columns_of_stride(facts.shapes, facts.size, ANCHORS_OF_SCRFD) in COLUMNS_OF_SCRFD
+    return _columns_of_stride(facts, ANCHORS_OF_SCRFD) in COLUMNS_OF_SCRFD
 
 
 def _is_ssd(facts: OutputFacts) -> bool:

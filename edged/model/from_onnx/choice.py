@@ -21,7 +21,6 @@ WITH_WEIGHTS = frozenset(
     {"Conv", "ConvInteger", "ConvTranspose", "Gemm", "MatMul", "MatMulInteger", "QLinearConv"}
 )
 BOX = 4  # numbers of a box
-PAIR = 2  # boxes and scores
 MOST_AXES = 8
 SLICE_INPUTS, ENDS = 4, 2  # a Slice reads a tensor, begins, ends, axes, and perhaps steps
 
@@ -38,8 +37,7 @@ def without_choice(model: ModelProto) -> tuple[ModelProto, tuple[str, ...]]:
     if not names:
         return model, ()
     outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shapes.get(name)) for name in names]
-    cut = _until(model, nodes, outputs)
-    return (_with_batch(cut) if len(names) == PAIR else cut), names
+    return _until(model, nodes, outputs), names
 
 
 def _until(model: ModelProto, nodes: Sequence[NodeProto], outputs: Sequence[ValueInfoProto]) -> ModelProto:
@@ -52,21 +50,6 @@ def _until(model: ModelProto, nodes: Sequence[NodeProto], outputs: Sequence[Valu
     cut.graph.input.extend(entry for entry in model.graph.input if entry.name in needed)
     cut.graph.output.extend(outputs)
     return cut
-
-
-def _with_batch(model: ModelProto) -> ModelProto:
-    """Return the model with a batch of one before tables of a single picture, as torchvision's detectors have."""
-    for entry in model.graph.output:
-        *rows, columns = entry.type.tensor_type.shape.dim or [None]
-        if len(rows) != 1 or not columns.dim_value:
-            continue
-        shape, batch = f"{entry.name}/shape", f"{entry.name}/batch"
-        model.graph.initializer.append(
-            helper.make_tensor(shape, TensorProto.INT64, [3], [1, -1, columns.dim_value])
-        )
-        model.graph.node.append(helper.make_node("Reshape", [entry.name, shape], [batch], batch))
-        entry.CopyFrom(helper.make_tensor_value_info(batch, TensorProto.FLOAT, [1, None, columns.dim_value]))
-    return model
 
 
 def suppresses(graph: GraphProto) -> bool:

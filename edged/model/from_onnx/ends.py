@@ -82,7 +82,7 @@ def outputs_of(file: OnnxFile, scope: Scope) -> tuple[str, tuple[NetworkOutput, 
 
 
 def _with_batch(name: str, scope: Scope) -> Value:
-    """Return one of several outputs; a table of one picture, as SCRFD has it, with a batch of one before it."""
+    """Return one of several outputs: a table of one picture, as SCRFD and torchvision have it, with a batch."""
     value = scope.known(name)
     if value is None or value.has_batch or len(value.dims) != TABLE_AXES:
         return scope.plain(name)
