@@ -1,6 +1,7 @@
 """The table by launch, its sums and findings."""
 
 import json
+from dataclasses import replace
 
 from tests.engine.records import BOARD
 from tests.mali.launched import convolution, statistics
@@ -56,6 +57,13 @@ def test_registers_that_spill_are_found() -> None:
     assert findings([compiled(), compiled(spills=4, fills=25)]) == [
         "registers spill: 1 of 2 launches, most in conv_general of up"
     ]
+
+
+def test_what_is_wrong_is_found_where_no_cost_was_estimated() -> None:
+    right, large = (replace(each, cost=None) for each in (compiled(), compiled(group=256, largest=64)))
+
+    assert findings([right]) == []
+    assert [each.partition(":")[0] for each in findings([right, large, failed()])] == ["failed", "group too large"]
 
 
 def test_a_kernel_that_failed_is_found_and_has_no_figures() -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from edged.config import ModelConfig, Precision
 from edged.model.package import Model, load_model
-from tools.mali.__main__ import report_on
 from tools.mali.gpus import GPUS, MIDGARD
-from tools.mali.launches import CompiledLaunch
+from tools.mali.launches import CompiledLaunch, compiled_for, plan_for
 from tools.mali.report import findings
 from tools.mali.root import Root
 
@@ -37,7 +36,8 @@ def findings_of(root: Root, model: Model, precision: Precision, gpus: Sequence[s
     may_be_alone = MAY_BE_ALONE | (OF_EIGHT_HALVES if precision == "fp16" else set())
 
     def of(gpu: str) -> list[str]:
-        launches = report_on(model.name, model, GPUS[gpu], precision, root).launches
+        plan = plan_for(model, root.device(GPUS[gpu]), precision)
+        launches = compiled_for(plan, GPUS[gpu], root)
         alone = {each.launch.kernel for each in launches if GPUS[gpu].architecture is MIDGARD and is_alone(each)}
         return findings(launches) + [f"alone on a core: {kernel}" for kernel in sorted(alone - may_be_alone)]
 

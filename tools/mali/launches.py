@@ -20,7 +20,7 @@ from edged.model.package import Model
 from tools.mali.cost import Cost, cost_of
 from tools.mali.gpus import Gpu
 from tools.mali.loops import without_inner_loops
-from tools.mali.root import Program
+from tools.mali.root import Program, Root
 from tools.mali.statistics import Compiled
 
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -99,7 +99,7 @@ def programs_of(launches: Sequence[Launch], device: Device) -> Iterator[Program]
 
 @dataclass(frozen=True)
 class CompiledLaunch:
-    """A launch with what the compiler says of its kernel. `cost`: None where it failed."""
+    """A launch with what the compiler says of its kernel. `cost`: None where it failed, or was not estimated."""
 
     launch: Launch
     parameters: str
@@ -109,13 +109,26 @@ class CompiledLaunch:
     @property
     def fits(self) -> bool:
         """Return whether the kernel allows the launch's group."""
-        return self.cost is None or self.launch.group <= self.compiled.largest_group
+        return self.compiled.statistics is None or self.launch.group <= self.compiled.largest_group
 
     @property
     def spills(self) -> bool:
         """Return whether registers of it lie in memory."""
         found = self.compiled.statistics
         return bool(found and found.spills + found.fills)
+
+
+def compiled_for(plan: MaliPlan, gpu: Gpu, root: Root) -> tuple[CompiledLaunch, ...]:
+    """Compile the launches of a plan without their cost, which takes a second program for most of them.
+
+    Raises DeviceError.
+    """
+    programs = [program_of(launch, plan.device) for launch in plan.launches]
+    answers = root.compile(gpu, programs)
+    return tuple(
+        CompiledLaunch(launch, plan.choice_of(launch), answers[program], None)
+        for launch, program in zip(plan.launches, programs, strict=True)
+    )
 
 
 def with_answers(

@@ -110,7 +110,7 @@ class Report:
 
 def findings(launches: Sequence[CompiledLaunch]) -> list[str]:
     """Return what is wrong with launches: kernels that failed, groups that are too large, registers that spill."""
-    failed = [each for each in launches if each.cost is None]
+    failed = [each for each in launches if each.compiled.statistics is None]
     large = [each for each in launches if not each.fits]
     spilled = [each for each in launches if each.spills]
     lines = [f"failed: {each.launch.kernel} of {each.launch.operator}: {each.compiled.failure}" for each in failed]
