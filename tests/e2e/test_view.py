@@ -17,7 +17,8 @@ from tests.e2e.daemon import START_S
 from tests.eventually import LIMIT_S, eventually
 from tests.given_time import GivenTime
 
-AWAY = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING")
+# of a view that was killed: its port, its stream of events, and a picture that was requested just then
+AWAY = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET")
 IS_LIVE = "document.querySelector('#link').textContent === 'Live'"
 FRAME = "Number(document.querySelector('[data-camera=door] .shot img').dataset.frame)"
 STATES = "[...document.querySelectorAll('.card')].map((card) => card.dataset.state).join()"
