@@ -8,11 +8,10 @@ import pytest
 
 from edged.config import ModelConfig, Precision
 from edged.model.package import Model, load_model
-from tools.mali.gpus import GPUS, MIDGARD, Gpu
-from tools.mali.launches import CompiledLaunch, compiled_for, plan_for
+from tools.mali.gpus import GPUS, MIDGARD
+from tools.mali.launches import CompiledLaunch, compiled_for
 from tools.mali.report import findings
 from tools.mali.root import Root
-from tools.mali.statistics import Compiled
 
 pytestmark = pytest.mark.deep
 
@@ -36,8 +35,7 @@ def findings_of(root: Root, model: Model, precision: Precision, gpus: Sequence[s
     may_be_alone = MAY_BE_ALONE | (OF_EIGHT_HALVES if precision == "fp16" else set())
 
     def of(gpu: str) -> list[str]:
-        plan = plan_for(model, root.device(GPUS[gpu]), precision)
-        launches = compiled_for(plan, GPUS[gpu], root)
+        launches = compiled_for(model, GPUS[gpu], precision, root)
         alone = {each.launch.kernel for each in launches if GPUS[gpu].architecture is MIDGARD and is_alone(each)}
         return findings(launches) + [f"alone on a core: {kernel}" for kernel in sorted(alone - may_be_alone)]
 
@@ -75,7 +73,6 @@ def test_so_does_each_kernel_of_a_detector(root: Root, shared_data: Path, precis
 def test_the_same_code_is_made_for_t620_and_t860(root: Root) -> None:
     model = named("digits")
 
-    def compiled(gpu: Gpu) -> list[Compiled]:
-        return [each.compiled for each in compiled_for(plan_for(model, root.device(gpu), "fp32"), gpu, root)]
+    first, second = (compiled_for(model, GPUS[gpu], "fp32", root) for gpu in ("t620", "t860"))
 
-    assert compiled(GPUS["t620"]) == compiled(GPUS["t860"])
+    assert [each.compiled for each in first] == [each.compiled for each in second]

@@ -118,11 +118,12 @@ class CompiledLaunch:
         return bool(found and found.spills + found.fills)
 
 
-def compiled_for(plan: MaliPlan, gpu: Gpu, root: Root) -> tuple[CompiledLaunch, ...]:
-    """Compile the launches of a plan without their cost, which takes a second program for most of them.
+def compiled_for(model: Model, gpu: Gpu, precision: Precision, root: Root) -> tuple[CompiledLaunch, ...]:
+    """Compile the launches of a network without their cost, which takes a second program for most of them.
 
-    Raises DeviceError.
+    Raises ModelError, DeviceError.
     """
+    plan = plan_for(model, root.device(gpu), precision)
     programs = [program_of(launch, plan.device) for launch in plan.launches]
     answers = root.compile(gpu, programs)
     return tuple(
