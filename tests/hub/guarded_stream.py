@@ -44,8 +44,7 @@ class Stream:
 
     def connected(self, *topics: bytes) -> zmq.Socket[bytes]:
         """Return one that connects, with these topics, as our own clients do."""
-        subscriber = unconnected(self.context, zmq.SUB, self.address, 100, self.curve)
-        self.subscribers.append(subscriber)
+        subscriber = self._unconnected()
         for topic in topics:
             subscriber.subscribe(topic)
         subscriber.connect(self.address)
@@ -53,8 +52,9 @@ class Stream:
 
     def admitted(self) -> zmq.Socket[bytes]:
         """Return one that is admitted, and has not subscribed to anything."""
-        subscriber = self.connected()
+        subscriber = self._unconnected()
         monitor = subscriber.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
+        subscriber.connect(self.address)
         eventually(lambda: self._is_admitted(monitor))
         subscriber.disable_monitor()
         monitor.close()
@@ -69,6 +69,11 @@ class Stream:
     def serve(self, subscriber: zmq.Socket[bytes]) -> None:
         """Send until a message reaches this one."""
         eventually(lambda: self._sent(subscriber))
+
+    def _unconnected(self) -> zmq.Socket[bytes]:
+        subscriber = unconnected(self.context, zmq.SUB, self.address, 100, self.curve)
+        self.subscribers.append(subscriber)
+        return subscriber
 
     def _is_admitted(self, monitor: zmq.Socket[bytes]) -> bool:
         self.topics.read()
@@ -95,7 +100,9 @@ class Stream:
 def guarded_stream(*, encrypted: bool = False) -> Iterator[Stream]:
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     stream = Stream(context, encrypted=encrypted)
-    yield stream
-    stream.services.close()
-    stream.guard.close()
-    context.destroy(linger=0)
+    try:
+        yield stream
+    finally:
+        stream.services.close()
+        stream.guard.close()
+        context.destroy(linger=0)
