@@ -3,10 +3,13 @@
 import json
 import os
 import subprocess
+from itertools import islice
 from pathlib import Path
 
+import cv2
 import pytest
 
+from edged.camera.sources.synthetic import draw_pictures
 from tests.conftest import ROOT
 from tests.deploy.deb.build import build
 from tools.deb.release import RELEASES
@@ -14,14 +17,27 @@ from tools.deb.release import RELEASES
 FOLDER = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "edged-arm64")
 NO_EMULATION = 77
 LIMIT_S = 840  # less than a test may take: it took 99 s on a quiet machine
-DEMO = "uname -m >&2; edged demo --count 20 --json --set 'workers=[{device: cpu}]'"  # NumPy does not stand in
+DEMO = "edged demo --count 20 --json --set cameras.demo.source=/pictures --set cameras.demo.pace=fast"
+COMMAND = f"uname -m >&2; {DEMO} --set 'workers=[{{device: cpu}}]'"  # NumPy does not stand in
+
+
+def write_digits(folder: Path, count: int) -> Path:
+    """Write the demo's first pictures, one a second, each into a sub-folder that its truth names."""
+    for index, picture in enumerate(islice(draw_pictures(seed=1, width=640, height=480, fps=1), count)):
+        assert picture.truth is not None
+        path = folder / picture.truth / f"{index:02}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        assert cv2.imwrite(str(path), cv2.cvtColor(picture.pixels, cv2.COLOR_RGB2BGR))
+    return folder
 
 
 @pytest.mark.deep
 def test_the_demo_is_right_on_an_arm_processor(tmp_path: Path) -> None:
     package = build(tmp_path, RELEASES[0], "arm64")
+    # files, because each is read: which of the drawn pictures are replaced depends on the emulation's speed
+    pictures = write_digits(tmp_path / "pictures", 20)
 
-    command = ["tests/deploy/deb/arm64.sh", str(FOLDER), str(package), DEMO]
+    command = ["tests/deploy/deb/arm64.sh", str(FOLDER), str(package), str(pictures), COMMAND]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False)
 
     if done.returncode == NO_EMULATION:
