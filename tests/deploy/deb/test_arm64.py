@@ -6,10 +6,10 @@ import subprocess
 from itertools import islice
 from pathlib import Path
 
-import cv2
 import pytest
 
 from edged.camera.sources.synthetic import draw_pictures
+from tests.camera.pictures import write_picture
 from tests.conftest import ROOT
 from tests.deploy.deb.build import build
 from tools.deb.release import RELEASES
@@ -25,9 +25,7 @@ def write_digits(folder: Path, count: int) -> Path:
     """Write the demo's first pictures, one a second, each into a sub-folder that its truth names."""
     for index, picture in enumerate(islice(draw_pictures(seed=1, width=640, height=480, fps=1), count)):
         assert picture.truth is not None
-        path = folder / picture.truth / f"{index:02}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        assert cv2.imwrite(str(path), cv2.cvtColor(picture.pixels, cv2.COLOR_RGB2BGR))
+        write_picture(folder / picture.truth / f"{index:02}.png", picture.pixels)
     return folder
 
 
